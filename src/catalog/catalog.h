@@ -1,0 +1,183 @@
+#pragma once
+// What is known about the world: GPUs, adapters, switches, cables, language models, prices and
+// fabric profiles, read from catalog/*.yaml. Every value there carries `kind` and `source`; a value
+// without them is refused when the catalogue is loaded. The typed records below are what the other
+// rooms compute with; the `Entry` beside each keeps the provenance for people who ask.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "catalog/fabric_profile.h"
+
+namespace fabricast::catalog {
+
+/// How a value came to be known.
+enum class ValueKind { kMeasured, kDatasheet, kPublished, kCalibrated, kAssumed };
+std::string_view name_of(ValueKind kind);
+
+/// One value of an entry as written in the catalogue.
+struct Value {
+  std::string key;   ///< dotted, ends in the unit: "memory_gb", "ecn.kmin_kb"
+  std::string text;  ///< the value itself
+  ValueKind kind = ValueKind::kAssumed;
+  std::string source;
+};
+
+/// One thing of the catalogue with the provenance of each of its values.
+struct Entry {
+  std::string category;  ///< "gpus", "adapters", "switches", "cables", "models", "prices", "fabrics"
+  std::string id;
+  std::string name;
+  std::vector<Value> values;
+};
+
+enum class Precision { kFp32, kBf16, kFp8, kFp4 };
+std::string_view name_of(Precision precision);
+
+/// Peaks are dense (no structured sparsity), in TFLOP/s; 0 where the GPU has no such units.
+struct Gpu {
+  std::string id;
+  std::string name;
+  double fp32_tflops = 0;
+  double bf16_tflops = 0;
+  double fp8_tflops = 0;
+  double fp4_tflops = 0;
+  double memory_gb = 0;               ///< decimal GB
+  double memory_gb_per_s = 0;         ///< HBM or GDDR bandwidth, GB/s
+  double nvlink_gb_per_s = 0;         ///< per GPU and direction, GB/s; 0: no NVLink, PCIe is used
+  double nvlink_latency_us = 0;       ///< one message between two GPUs of a node, us
+  double pcie_gb_per_s = 0;           ///< per direction, GB/s
+  double gemm_efficiency = 0;         ///< share of the peak that large GEMMs reach, 0..1
+  double attention_efficiency = 0;    ///< share of the BF16 peak that fused attention reaches, 0..1
+  double kernel_launch_us = 0;        ///< gap before a kernel when the stream is not empty, us
+  double kernel_variation_pct = 0;    ///< sigma/mu of one kernel's duration from step to step
+  double power_w = 0;                 ///< board power limit, W
+  /// Peak at a precision, TFLOP/s; 0 when the GPU lacks it.
+  double peak_tflops(Precision precision) const;
+};
+
+enum class LinkLayer { kInfiniBand, kEthernet };
+
+struct Adapter {
+  std::string id;
+  std::string name;
+  std::vector<LinkLayer> link_layers;
+  double port_gbps = 0;
+  double power_w = 0;
+};
+
+struct Switch {
+  std::string id;
+  std::string name;
+  LinkLayer link_layer = LinkLayer::kEthernet;
+  int ports = 0;
+  double port_gbps = 0;
+  double latency_ns = 0;  ///< port to port, cut-through, idle
+  double buffer_mb = 0;   ///< shared packet buffer, decimal MB; 0 where credits make it irrelevant
+  double power_w = 0;     ///< typical, without optics
+};
+
+enum class CableMedium { kDirectAttachCopper, kActiveOptical, kTransceiverFibre };
+
+struct Cable {
+  std::string id;
+  std::string name;
+  CableMedium medium = CableMedium::kDirectAttachCopper;
+  LinkLayer link_layer = LinkLayer::kEthernet;
+  double gbps = 0;
+  double max_m = 0;
+  double delay_ns_per_m = 0;
+  double power_w_per_end = 0;
+};
+
+/// A decoder-only transformer. Counts are per layer where they repeat.
+struct LanguageModel {
+  std::string id;
+  std::string name;
+  int layers = 0;
+  int hidden = 0;
+  int feed_forward = 0;          ///< intermediate size of a dense MLP
+  int heads = 0;
+  int kv_heads = 0;              ///< grouped-query attention; = heads for multi-head
+  int head_dim = 0;
+  int vocabulary = 0;
+  bool tied_embeddings = false;
+  bool gated_mlp = true;         ///< SwiGLU: three matrices instead of two
+  bool attention_bias = false;   ///< biases on Q, K, V (Qwen2)
+  int experts = 0;               ///< routed experts per MoE layer; 0: dense
+  int experts_per_token = 0;
+  int shared_experts = 0;
+  int expert_feed_forward = 0;   ///< intermediate size of one expert
+  int dense_layers = 0;          ///< leading layers with a dense MLP in a MoE model
+  int q_lora_rank = 0;           ///< multi-head latent attention (DeepSeek); 0: none
+  int kv_lora_rank = 0;
+  int qk_rope_head_dim = 0;
+  int qk_nope_head_dim = 0;
+  int v_head_dim = 0;
+  int context = 0;               ///< longest sequence it was trained for
+  double published_parameters_b = 0;  ///< as its authors state, 1e9
+};
+
+/// A price with its band. Amounts in `currency` at `date`.
+struct Price {
+  std::string id;  ///< the catalogue id of what is priced, or "electricity-kwh", "usd-cny", ...
+  double low = 0;
+  double likely = 0;
+  double high = 0;
+  std::string currency;  ///< ISO 4217
+  std::string date;      ///< ISO 8601
+  std::string unit;      ///< "each", "per kWh", "per GPU-hour", "CNY per USD"
+};
+
+class Catalog {
+ public:
+  /// Reads every file of `directory`. Throws base::Error (input) that names file, line and key on a
+  /// value without kind or source, a duplicate id, an unknown key.
+  static Catalog load(const std::string& directory);
+  /// The directory to use: $FABRICAST_CATALOG, else ../share/fabricast/catalog, else ../catalog,
+  /// beside the running program. Throws base::Error (failure) when none exists.
+  static std::string default_directory();
+
+  // Look-ups accept an unambiguous prefix ("h100-sxm" -> "h100-sxm-80gb"). They throw base::Error
+  // (input) at `where` with the near miss and the allowed ids.
+  const Gpu& gpu(std::string_view id, const base::Location& where = {}) const;
+  const Adapter& adapter(std::string_view id, const base::Location& where = {}) const;
+  const Switch& network_switch(std::string_view id, const base::Location& where = {}) const;
+  const Cable& cable(std::string_view id, const base::Location& where = {}) const;
+  const LanguageModel& model(std::string_view id, const base::Location& where = {}) const;
+  const Price& price(std::string_view id, const base::Location& where = {}) const;
+  const FabricProfile& fabric(std::string_view id, const base::Location& where = {}) const;
+
+  const std::vector<Gpu>& gpus() const { return gpus_; }
+  const std::vector<Adapter>& adapters() const { return adapters_; }
+  const std::vector<Switch>& switches() const { return switches_; }
+  const std::vector<Cable>& cables() const { return cables_; }
+  const std::vector<LanguageModel>& models() const { return models_; }
+  const std::vector<Price>& prices() const { return prices_; }
+  const std::vector<FabricProfile>& fabrics() const { return fabrics_; }
+  /// Everything, with provenance, in file order.
+  const std::vector<Entry>& entries() const { return entries_; }
+
+  /// A digest of all values, for content-addressed results.
+  std::uint64_t digest() const { return digest_; }
+
+ private:
+  std::vector<Gpu> gpus_;
+  std::vector<Adapter> adapters_;
+  std::vector<Switch> switches_;
+  std::vector<Cable> cables_;
+  std::vector<LanguageModel> models_;
+  std::vector<Price> prices_;
+  std::vector<FabricProfile> fabrics_;
+  std::vector<Entry> entries_;
+  std::uint64_t digest_ = 0;
+};
+
+/// Reads a Hugging Face `config.json` (architectures Llama, Mistral, Mixtral, Qwen2, DeepSeek-V2/V3).
+/// Throws base::Error (input) on a missing key or an unknown architecture.
+LanguageModel read_hugging_face_config(const std::string& path);
+
+}  // namespace fabricast::catalog

@@ -1,0 +1,139 @@
+#pragma once
+// A fabric profile: the parameters of one way to build and tune a network, as a file of values and
+// never as an `if` in the code. Each parameter is declared once, in fabric_profile.cpp, with its
+// key, unit and range; that list reads the catalogue, applies a scenario's overrides, and prints.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "base/yaml.h"
+
+namespace fabricast::catalog {
+
+enum class FabricKind { kInfiniBand, kRoceV2, kTcp };
+/// "infiniband", "roce-v2", "tcp".
+std::string_view name_of(FabricKind kind);
+
+enum class Forwarding { kCutThrough, kStoreAndForward };
+
+enum class Routing {
+  kStatic,    ///< destination-based tables, as a subnet manager fills them (d-mod-k)
+  kEcmp,      ///< 5-tuple hash per queue pair, fixed for the life of the connection
+  kAdaptive,  ///< the switch picks the least loaded next hop per packet
+};
+
+enum class LossRecovery {
+  kGoBackN,
+  kSelectiveRepeat,
+  kOutOfOrder,  ///< direct placement of out-of-order packets; the partner of adaptive routing
+};
+
+struct FabricProfile {
+  std::string id;           ///< catalogue id it was made from: "roce-v2"
+  std::string name;         ///< key in results; the scenario's `name`, else the id
+  std::string description;
+  FabricKind kind = FabricKind::kInfiniBand;
+  std::string switch_model;   ///< catalogue id
+  std::string adapter_model;  ///< catalogue id
+
+  struct Link {
+    base::Bytes mtu;          ///< payload of a full packet (IB/RoCE path MTU, TCP MSS)
+    base::Bytes header;       ///< everything else a data packet occupies on the wire
+    base::Bytes ack;          ///< an acknowledgement on the wire
+    base::Time phy;           ///< PMA/PCS and FEC latency per link
+    double rate_efficiency = 1;  ///< usable share of the nominal rate after line coding
+  } link;
+
+  struct Switching {
+    base::Time latency;       ///< pipeline of one switch, port to port
+    Forwarding forwarding = Forwarding::kCutThrough;
+    base::Bytes buffer;       ///< shared packet buffer of a switch (Ethernet)
+  } switching;
+
+  struct Host {
+    base::Time send_overhead;     ///< post to first bit: doorbell, work-queue fetch, payload DMA
+    base::Time receive_overhead;  ///< last bit to visible completion: DMA write, poll
+    double message_rate_mps = 0;  ///< messages per microsecond and adapter that a NIC can start
+    double rate_share = 1;        ///< share of the port rate that the adapter can feed (PCIe, DMA)
+  } host;
+
+  struct Paths {
+    Routing routing = Routing::kStatic;
+    int qps_per_connection = 1;  ///< NCCL_IB_QPS_PER_CONNECTION
+  } paths;
+
+  struct Transport {
+    LossRecovery recovery = LossRecovery::kGoBackN;
+    int ack_every = 1;        ///< data packets per acknowledgement (the last of a message always)
+    int timeout_exponent = 20;  ///< RC timeout 4.096 us * 2^t
+    base::Bytes window;       ///< most unacknowledged bytes of a queue pair; 0: unlimited
+  } transport;
+
+  struct Pfc {
+    bool enabled = false;
+    double alpha = 0;         ///< XOFF trigger = alpha * free shared pool, per ingress and priority
+    base::Bytes xon_offset;   ///< XON this far below the trigger
+    bool headroom_computed = true;  ///< by the formula of docs/models/packet.md; else `headroom`
+    base::Bytes headroom;     ///< per ingress port and lossless priority
+  } pfc;
+
+  struct Ecn {
+    bool enabled = false;
+    base::Bytes kmin;
+    base::Bytes kmax;
+    double pmax = 0;          ///< 0..1
+  } ecn;
+
+  struct Dcqcn {
+    bool enabled = false;
+    double g = 0;
+    base::Time alpha_timer;
+    base::Time increase_timer;
+    base::Time cnp_interval;         ///< least time between two CNPs of a flow, at the receiver
+    base::Time decrease_interval;    ///< least time between two rate cuts, at the sender
+    base::Bytes byte_counter;
+    int fast_recovery_steps = 5;
+    base::Rate additive_increase;
+    base::Rate hyper_increase;
+    base::Rate minimum_rate;
+  } dcqcn;
+
+  struct Credits {
+    base::Bytes vl_buffer;    ///< receive buffer per port and virtual lane, a multiple of 64 bytes
+  } credits;
+
+  struct Tcp {
+    int initial_window = 10;           ///< segments (RFC 6928)
+    base::Bytes receive_window;        ///< most unread bytes of a connection
+    base::Time minimum_rto;
+    int streams_per_connection = 1;    ///< sockets that one connection of ranks is spread over
+    int cores_per_nic = 1;             ///< cores that run the stack and the copies for one NIC
+    base::Time cpu_per_packet;         ///< per segment, one side, with TSO/GRO amortised
+    double cpu_ns_per_byte = 0;        ///< copies and checksums, one side
+    base::Time interrupt_delay;        ///< moderation, when the receiver is idle
+    double queue_alpha = 1;            ///< tail-drop limit = alpha * free pool, per egress queue
+  } tcp;
+};
+
+/// One declared parameter, for `fabricast catalog`, overrides and tests.
+struct ParameterInfo {
+  std::string key;   ///< "ecn.kmin_kb"
+  std::string unit;  ///< "kB", "ns", "1", ...
+  double min = 0;
+  double max = 0;
+  std::string meaning;
+};
+const std::vector<ParameterInfo>& fabric_parameters();
+
+/// Applies a scenario's overrides (`{profile: roce-v2, name: mine, ecn: {kmin_kb: 400}}`) to a copy
+/// of `profile`. Throws base::Error (input) on an unknown group or key (with the near miss), a value
+/// out of range, or a combination that cannot be built (kmin > kmax).
+FabricProfile with_overrides(const FabricProfile& profile, base::yaml::Fields& fields);
+
+/// A digest of every parameter, for the phase cache.
+std::uint64_t digest(const FabricProfile& profile);
+
+}  // namespace fabricast::catalog

@@ -1,0 +1,29 @@
+#pragma once
+// Carries schedules over a network. Several groups may run at once; they share the fabric.
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "collective/schedule.h"
+#include "network/network.h"
+
+namespace fabricast::collective {
+
+struct RunOptions {
+  /// Receive slots per connection: a sender is at most this many chunks ahead of its receiver
+  /// (NCCL_STEPS).
+  int slots = 8;
+  /// Rate at which a GPU reduces arriving data (memory-bound), and the fixed cost of one chunk.
+  base::Rate reduce_rate = base::Rate::bits_per_second(8'000'000'000'000);
+  base::Time step_overhead;
+  /// Start of each rank relative to the earliest, indexed by rank; empty: all at once.
+  std::vector<base::Time> start;
+};
+
+/// Runs the schedules from now on and stops the network when the last rank of the last group has
+/// finished. Returns the time from the latest start to that moment.
+base::Time run(network::Network& network, const std::vector<std::unique_ptr<Schedule>>& schedules,
+               const RunOptions& options);
+
+}  // namespace fabricast::collective

@@ -1,0 +1,111 @@
+#pragma once
+// What a transformer costs: parameters, FLOPs, bytes, memory, and the time a GPU needs for it.
+// Equations and sources: docs/models/training.md.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "catalog/catalog.h"
+
+namespace fabricast::model {
+
+/// Degrees of parallelism. gpus = tp * pp * dp * cp (expert parallelism lives inside dp).
+struct Parallelism {
+  int tp = 1;
+  int pp = 1;
+  int dp = 1;
+  int cp = 1;
+  int ep = 1;
+  int zero = 1;  ///< ZeRO stage over dp: 0, 1, 2 or 3
+  int gpus() const { return tp * pp * dp * cp; }
+};
+/// "tp 4 x pp 4 x dp 2, ZeRO-1".
+std::string to_string(const Parallelism& p);
+
+/// Parameters of one layer and of the whole model, counted matrix by matrix (norms included).
+double attention_parameters(const catalog::LanguageModel& m);
+double mlp_parameters(const catalog::LanguageModel& m, int layer);
+double active_mlp_parameters(const catalog::LanguageModel& m, int layer);
+double embedding_parameters(const catalog::LanguageModel& m);  ///< input and output
+double parameters(const catalog::LanguageModel& m);
+double active_parameters(const catalog::LanguageModel& m);
+
+/// FLOPs of the forward pass of one sequence of `sequence` tokens through one layer, split into
+/// GEMMs and attention's score/value products (causal: half the square). A multiply-add counts 2.
+struct LayerFlops {
+  double gemm = 0;
+  double attention = 0;
+};
+LayerFlops forward_flops(const catalog::LanguageModel& m, int layer, int sequence);
+double output_head_flops(const catalog::LanguageModel& m, int sequence);
+/// Model FLOPs of training one token: forward plus twice that backward, no recomputation (the
+/// definition of MFU, Chowdhery et al. 2022, appendix B).
+double training_flops_per_token(const catalog::LanguageModel& m, int sequence);
+
+/// A training workload as far as time and memory depend on it.
+struct TrainingShape {
+  int sequence = 4096;
+  int global_batch = 512;  ///< sequences per step
+  int micro_batch = 1;
+  catalog::Precision precision = catalog::Precision::kBf16;  ///< of the GEMMs
+  Parallelism parallelism;
+  bool recompute = false;  ///< full activation recomputation
+  int micro_batches() const {
+    return global_batch / (micro_batch * parallelism.dp);
+  }
+};
+
+/// Bytes per GPU of the fullest pipeline stage, decimal GB.
+struct Memory {
+  double weights_gb = 0;
+  double gradients_gb = 0;
+  double optimizer_gb = 0;
+  double activations_gb = 0;
+  double overhead_gb = 0;  ///< CUDA context, NCCL buffers, fragmentation
+  double total_gb = 0;
+};
+Memory memory(const catalog::LanguageModel& m, const TrainingShape& shape);
+
+/// Times of one GPU of a stage for one micro-batch, seconds: roofline of FLOPs against peak x
+/// efficiency and bytes against memory bandwidth, plus launches.
+struct StageTime {
+  double forward_s = 0;
+  double backward_s = 0;    ///< includes recomputation when the shape asks for it
+  double optimizer_s = 0;   ///< once per step
+};
+StageTime stage_time(const catalog::Gpu& gpu, const catalog::LanguageModel& m,
+                     const TrainingShape& shape, int stage);
+/// First layer and number of layers of a pipeline stage; the remainder goes to the early stages.
+struct StageLayers {
+  int first = 0;
+  int count = 0;
+};
+StageLayers stage_layers(const catalog::LanguageModel& m, int pp, int stage);
+/// Parameters held by one GPU of a stage (before ZeRO), embeddings included.
+double stage_parameters(const catalog::LanguageModel& m, const Parallelism& p, int stage);
+
+/// What stands in the way of a layout; empty when it can run.
+struct LayoutProblem {
+  std::string key;      ///< "workload.parallelism.tp", "cluster.gpus", "workload.model", ...
+  std::string found;
+  std::string allowed;
+};
+std::vector<LayoutProblem> check_layout(const catalog::Gpu& gpu, const catalog::LanguageModel& m,
+                                        const TrainingShape& shape, int gpus, int gpus_per_node);
+
+/// The layout that `parallelism: auto` means: among those that fit, the fastest by compute time,
+/// bubble and a first estimate of communication at the NIC and NVLink rates given. Also decides
+/// `recompute` (off where memory allows). Returns an empty vector when nothing fits, else the best
+/// first, at most five.
+struct LayoutChoice {
+  TrainingShape shape;
+  double estimated_step_s = 0;
+  Memory memory;
+};
+std::vector<LayoutChoice> choose_layouts(const catalog::Gpu& gpu, const catalog::LanguageModel& m,
+                                         const TrainingShape& wanted, int gpus, int gpus_per_node,
+                                         double nic_gbps_per_gpu);
+
+}  // namespace fabricast::model

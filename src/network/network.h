@@ -1,0 +1,61 @@
+#pragma once
+// The door between what ranks want to send and how a network carries it. Messages, not packets,
+// cross it, so a virtual call here costs nothing. `packet::PacketNetwork` implements it packet by
+// packet; flow-level sharing will implement the same.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "base/id.h"
+#include "base/units.h"
+#include "fabric/fabric.h"
+
+namespace fabricast::network {
+
+/// Called when the last byte of a message is visible at the destination, or when a timer is due.
+using Callback = std::function<void(base::Time now)>;
+
+/// Sums since construction.
+struct Counters {
+  std::uint64_t events = 0;
+  std::uint64_t packet_hops = 0;        ///< one data or control packet over one link
+  std::uint64_t data_packets = 0;       ///< sent by adapters, retransmissions included
+  std::uint64_t retransmitted_packets = 0;
+  std::uint64_t dropped_packets = 0;
+  std::uint64_t ecn_marked_packets = 0; ///< data packets that arrived with congestion experienced
+  std::uint64_t cnps = 0;
+  std::uint64_t pause_frames = 0;
+  std::uint64_t timeouts = 0;
+  std::int64_t bytes_sent = 0;          ///< payload accepted by send()
+  std::int64_t bytes_delivered = 0;     ///< payload delivered once
+  base::Time paused;                    ///< summed over ports: time an egress was held by PFC
+  base::Time credit_stalled;            ///< summed over ports: time an egress lacked credits
+  base::Time cpu_busy;                  ///< summed over the cores of all hosts
+  int cores = 0;                        ///< cores of all hosts that serve the network
+  std::int64_t max_queue_bytes = 0;     ///< fullest egress queue seen
+};
+
+class Network {
+ public:
+  virtual ~Network() = default;
+
+  virtual base::Time now() const = 0;
+  /// Sends `size` bytes (> 0) from one GPU to another. Ranks of one node use NVLink (or PCIe); others
+  /// the adapters next to them. `channel` spreads messages of one pair over connections: equal
+  /// (src, dst, channel) share an ordered connection.
+  virtual void send(base::Rank src, base::Rank dst, base::Bytes size, std::uint32_t channel,
+                    Callback on_delivered) = 0;
+  /// PRECONDITION: at >= now().
+  virtual void at(base::Time at, Callback callback) = 0;
+  /// Runs until no message and no timer is outstanding, or until `stop()` is called in a callback.
+  /// Throws base::Error (failure) when messages are outstanding but nothing can move (deadlock).
+  virtual void run() = 0;
+  virtual void stop() = 0;
+  virtual Counters counters() const = 0;
+};
+
+/// Makes a fresh, idle network; the seed decides ECMP hashes and marking draws.
+using Factory = std::function<std::unique_ptr<Network>(std::uint64_t seed)>;
+
+}  // namespace fabricast::network

@@ -1,0 +1,43 @@
+#pragma once
+// Identical communication phases are simulated once per state; the cache keeps the distribution of
+// their durations under a digest of everything that decides it (fabric, profile, phase, seed).
+// In memory, for one run of the program.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "network/network.h"
+
+namespace fabricast::network {
+
+/// What the samples of one phase showed.
+struct PhaseSamples {
+  std::vector<double> seconds;      ///< one duration per state, in the order of the states
+  double extrapolation_error = 0;   ///< stated relative error of the extrapolated part; 0: none
+  bool extrapolated = false;
+  Counters counters;                ///< summed over the simulated states
+  std::vector<double> probe_latencies_us;
+  double simulated_s = 0;           ///< simulated time summed over the states
+};
+
+class PhaseCache {
+ public:
+  /// Returns the samples under `key`, calling `simulate` if there are none yet. Safe to call from
+  /// several threads; equal keys are simulated once.
+  const PhaseSamples& get(const std::string& key, const std::function<PhaseSamples()>& simulate);
+
+  std::size_t hits() const { return hits_; }
+  std::size_t misses() const { return misses_; }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, PhaseSamples> entries_;
+  std::size_t hits_ = 0;
+  std::size_t misses_ = 0;
+};
+
+}  // namespace fabricast::network

@@ -1,0 +1,126 @@
+#pragma once
+// The one door. YAML comes in, a `ValidScenario` comes out, or an Error that names file, line, key,
+// what was found and what is allowed. Behind the door nothing is checked again: every id exists,
+// every count is positive and divides, the model fits in memory, the fabric can be built. What parses
+// but is not simulated yet is refused by name.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "catalog/catalog.h"
+#include "fabric/fabric.h"
+#include "model/model.h"
+
+namespace fabricast::scenario {
+
+enum class NicAffinity { kPix, kPxb, kPhb, kSys };
+
+struct HostSpec {
+  std::string pcie = "gen5-x16";
+  bool gpudirect = true;
+  bool acs = false;
+  NicAffinity nic_affinity = NicAffinity::kPix;
+};
+
+struct ClusterSpec {
+  int gpus = 0;
+  catalog::Gpu gpu;
+  HostSpec host;
+  /// Everything the topology needs but the switch, which comes with each fabric.
+  fabric::TopologySpec topology;
+};
+
+struct FabricChoice {
+  catalog::FabricProfile profile;  ///< with the scenario's overrides; `profile.name` is the JSON key
+  catalog::Switch network_switch;
+  catalog::Adapter adapter;
+  fabric::TopologySpec topology;   ///< the cluster's, completed with this switch
+};
+
+struct TrainingSpec {
+  catalog::LanguageModel model;
+  model::TrainingShape shape;
+  std::vector<model::LayoutChoice> alternatives;  ///< of `parallelism: auto`, best first; else empty
+  double tokens = 0;
+  int iterations = 200;
+};
+
+enum class SloMetric { kTtft, kTpot, kLatency };
+enum class ArrivalKind { kPoisson, kGamma, kTrace };
+
+struct ServingSpec {
+  catalog::LanguageModel model;
+  catalog::Precision precision = catalog::Precision::kBf16;
+  int context = 0;
+  int output = 0;
+  int prefix_cached = 0;
+  ArrivalKind arrival = ArrivalKind::kPoisson;
+  double qps = 0;
+  int tp = 1;
+  int pp = 1;
+  SloMetric slo_metric = SloMetric::kTtft;
+  double slo_percentile = 99;
+  double slo_ms = 100;
+};
+
+enum class BackgroundKind { kStorage, kTenant };
+
+struct BackgroundLoad {
+  BackgroundKind kind = BackgroundKind::kStorage;
+  double load = 0;           ///< share of each adapter's rate
+  base::Bytes message{1 << 20};
+  std::string job;           ///< kTenant: another scenario
+};
+
+struct Fault {
+  double at_ms = 0;
+  double for_ms = 0;
+  std::string link;
+  std::string kind;
+};
+
+struct Budget {
+  double total = 0;
+  std::string currency = "CNY";
+};
+
+struct Constraints {
+  bool existing_ethernet = false;
+  int growth_gpus = 0;
+};
+
+/// PRECONDITION for every stage after the door: it came from `validate`.
+struct ValidScenario {
+  std::string name;
+  std::string file;
+  ClusterSpec cluster;
+  std::vector<FabricChoice> fabrics;
+  std::variant<TrainingSpec, ServingSpec> workload;
+  std::vector<BackgroundLoad> background;
+  std::vector<Fault> faults;
+  std::optional<Budget> budget;
+  Constraints constraints;
+  std::uint64_t seed = 1;
+};
+
+/// Flags of the command line that stand above the file.
+struct Overrides {
+  std::optional<std::uint64_t> seed;
+};
+
+/// Reads and validates. Throws base::Error (input) at the first thing that is wrong.
+ValidScenario load(const std::string& path, const catalog::Catalog& catalog,
+                   const Overrides& overrides = {});
+/// The same from text; `file_name` is for messages and for paths relative to it.
+ValidScenario parse(const std::string& text, const std::string& file_name,
+                    const catalog::Catalog& catalog, const Overrides& overrides = {});
+
+/// Throws base::Error (input) on what parses but this version does not simulate: serving workloads,
+/// faults, tenant background, some host settings and topologies. Names the key and what works.
+void require_simulated(const ValidScenario& scenario);
+
+}  // namespace fabricast::scenario

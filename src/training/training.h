@@ -1,0 +1,73 @@
+#pragma once
+// One training iteration, and many of them. `plan` turns a layout into compute times and named
+// communication phases; `sample` simulates each phase in at least 16 states on the given network;
+// `simulate` plays iterations of the pipeline with durations drawn from those samples and kernel
+// times drawn from the GPU's stated variation, and reports step time, breakdown, utilisation and
+// jitter. Equations: docs/models/training.md.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collective/schedule.h"
+#include "network/background.h"
+#include "network/network.h"
+#include "network/phase_cache.h"
+#include "network/probes.h"
+#include "scenario/scenario.h"
+
+namespace fabricast::training {
+
+/// Seconds of a step by what the compute stream of a GPU was doing or waiting for; mean over GPUs
+/// and iterations. Sums to the step time.
+struct Breakdown {
+  double compute = 0;
+  double exposed_tp = 0;
+  double exposed_pp = 0;
+  double exposed_dp = 0;
+  double exposed_ep = 0;
+  double exposed_cp = 0;
+  double bubble = 0;
+};
+
+/// One communication phase as it was simulated, for the result's `collectives`.
+struct PhaseReport {
+  std::string name;  ///< "dp gradients", "pp activations", ...
+  collective::Op op = collective::Op::kAllReduce;
+  base::Bytes size;
+  int ranks = 0;
+  double mean_s = 0;
+  double sigma_s = 0;
+  double extrapolation_error = 0;  ///< 0 when simulated whole
+  int states = 0;
+};
+
+struct Result {
+  double step_time_s = 0;
+  Breakdown breakdown_s;
+  double gpu_utilisation_pct = 0;  ///< compute-stream busy / step
+  double gpu_utilisation_smi_pct = 0;  ///< as nvidia-smi reads: NCCL kernels count as busy
+  double mfu_pct = 0;
+  double jitter_pct = 0;           ///< sigma / mu of the step time over the iterations
+  double tokens_per_s = 0;
+  double days = 0;
+  model::Memory memory;
+  std::vector<PhaseReport> phases;
+  std::vector<double> step_times_s;  ///< one per iteration
+  network::NetworkMetrics network;   ///< the part measured under this workload; idle part filled too
+  network::Counters counters;
+};
+
+struct Options {
+  int threads = 1;
+  int states = 16;              ///< independent states per phase
+  bool packet_exact = false;    ///< --resolution packet: no extrapolation
+  bool quiet = false;
+};
+
+/// PRECONDITION: the scenario holds a TrainingSpec. `factory` makes networks on `fabric`.
+Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricChoice& choice,
+                const fabric::Fabric& fabric, const network::Factory& factory,
+                network::PhaseCache& cache, const Options& options);
+
+}  // namespace fabricast::training
