@@ -1,8 +1,9 @@
 #pragma once
 // Deterministic random streams. Every consumer draws from a stream of its own, named by what it is
-// for and an index, so that a new consumer never disturbs another: RandomStream(seed, "ecmp", flow).
-// Generator: xoshiro256++ (Blackman and Vigna, 2019), seeded by SplitMix64 over an FNV-1a hash of
-// the name. The distributions are our own, since the standard library's differ between vendors.
+// for and an index, so that a new consumer never disturbs another: RandomStream(seed, "ecmp",
+// flow). Generator: xoshiro256++ (Blackman and Vigna, 2019), seeded by SplitMix64 over an FNV-1a
+// hash of the name. The distributions are our own, since the standard library's differ between
+// vendors.
 
 #include <array>
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace fabricast::base {
 
-/// A stateless mix of 64 bits (the finaliser of SplitMix64); good enough for hashing flows to paths.
+/// A stateless mix of 64 bits (the finaliser of SplitMix64); good enough for hashing flows to
+/// paths.
 constexpr std::uint64_t mix64(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -28,6 +30,8 @@ constexpr std::uint64_t hash_name(std::string_view name) {
 class RandomStream {
  public:
   RandomStream(std::uint64_t seed, std::string_view name, std::uint64_t index = 0);
+  /// A generator at a given state, to hold it against published outputs. PRECONDITION: not all 0.
+  static RandomStream from_state(const std::array<std::uint64_t, 4>& state);
 
   std::uint64_t next();
   /// Uniform in [0, 1).

@@ -11,6 +11,9 @@
 
 namespace fabricast::base {
 
+/// Wide enough for bits x picoseconds; a GCC and Clang extension.
+__extension__ using Int128 = __int128;
+
 /// A duration or an instant since the start of a simulation, in picoseconds.
 class Time {
  public:
@@ -98,19 +101,19 @@ class Rate {
 
 /// Time to put `size` on a wire of `rate`, rounded up to the picosecond. PRECONDITION: rate > 0.
 constexpr Time transmission_time(Bytes size, Rate rate) {
-  const auto bits = static_cast<__int128>(size.count()) * 8 * 1'000'000'000'000;
+  const auto bits = static_cast<Int128>(size.count()) * 8 * 1'000'000'000'000;
   return Time::picoseconds(static_cast<std::int64_t>((bits + rate.bps() - 1) / rate.bps()));
 }
 
 /// Bytes that a wire of `rate` carries in `t`, rounded down.
 constexpr Bytes bytes_in(Time t, Rate rate) {
-  const auto bits = static_cast<__int128>(t.ps()) * rate.bps() / 1'000'000'000'000;
+  const auto bits = static_cast<Int128>(t.ps()) * rate.bps() / 1'000'000'000'000;
   return Bytes(static_cast<std::int64_t>(bits / 8));
 }
 
 /// Mean rate of `size` delivered in `t`. PRECONDITION: t > 0.
 constexpr Rate rate_of(Bytes size, Time t) {
-  const auto bits = static_cast<__int128>(size.count()) * 8 * 1'000'000'000'000;
+  const auto bits = static_cast<Int128>(size.count()) * 8 * 1'000'000'000'000;
   return Rate::bits_per_second(static_cast<std::int64_t>(bits / t.ps()));
 }
 
@@ -131,7 +134,9 @@ constexpr Time operator""_ms(unsigned long long v) {
 constexpr Time operator""_s(unsigned long long v) {
   return Time::picoseconds(static_cast<std::int64_t>(v) * 1'000'000'000'000);
 }
-constexpr Bytes operator""_B(unsigned long long v) { return Bytes(static_cast<std::int64_t>(v)); }
+constexpr Bytes operator""_B(unsigned long long v) {
+  return Bytes(static_cast<std::int64_t>(v));
+}
 constexpr Bytes operator""_KiB(unsigned long long v) {
   return Bytes(static_cast<std::int64_t>(v) << 10);
 }

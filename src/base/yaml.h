@@ -77,6 +77,8 @@ class Fields {
   Location where(std::string_view key) const;
 
  private:
+  const Node& required_as(std::string_view key, std::string_view allowed);
+
   const Node* node_;
   std::set<std::string, std::less<>> known_;
 };

@@ -1,0 +1,47 @@
+#include "base/progress.h"
+
+#include <cstdio>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace fabricast::base {
+
+namespace {
+// A run that ends sooner needs no progress line; a line rewritten more often only costs time.
+constexpr std::chrono::seconds kQuietPeriod{2};
+constexpr std::chrono::milliseconds kRewritePeriod{100};
+// Carriage return, then "erase to the end of the line" (ECMA-48, EL).
+constexpr const char* kErase = "\r\x1b[K";
+
+void write_error(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+}  // namespace
+
+Progress::Progress(std::string what, std::int64_t total, bool enabled)
+    : what_(std::move(what)),
+      total_(total),
+      enabled_(enabled && isatty(STDERR_FILENO) == 1),
+      start_(std::chrono::steady_clock::now()),
+      last_(start_) {}
+
+Progress::~Progress() {
+  if (shown_) write_error(kErase);
+}
+
+void Progress::advance(std::int64_t steps) {
+  if (!enabled_) return;
+  const std::lock_guard lock(mutex_);
+  done_ += steps;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - start_ < kQuietPeriod || (shown_ && now - last_ < kRewritePeriod)) return;
+  shown_ = true;
+  last_ = now;
+  const std::int64_t percent = total_ > 0 ? 100 * done_ / total_ : 0;
+  write_error(fmt::format("{}{}: {} of {} ({} %)", kErase, what_, done_, total_, percent));
+}
+
+}  // namespace fabricast::base
