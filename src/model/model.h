@@ -1,6 +1,6 @@
 #pragma once
 // What a transformer costs: parameters, FLOPs, bytes, memory, and the time a GPU needs for it.
-// Equations and sources: docs/models/training.md.
+// Equations and sources: docs/models/gpu.md.
 
 #include <cstdint>
 #include <string>
@@ -40,8 +40,9 @@ struct LayerFlops {
 };
 LayerFlops forward_flops(const catalog::LanguageModel& m, int layer, int sequence);
 double output_head_flops(const catalog::LanguageModel& m, int sequence);
-/// Model FLOPs of training one token: forward plus twice that backward, no recomputation (the
-/// definition of MFU, Chowdhery et al. 2022, appendix B).
+/// Model FLOPs of training one token: forward plus twice that backward, no recomputation; the
+/// numerator of MFU (Chowdhery et al. 2022, appendix B), with causal attention counted as the half
+/// square that it is: 6 x (parameters of matrices) + 6 x layers x heads x head_dim x sequence.
 double training_flops_per_token(const catalog::LanguageModel& m, int sequence);
 
 /// A training workload as far as time and memory depend on it.
@@ -52,12 +53,13 @@ struct TrainingShape {
   catalog::Precision precision = catalog::Precision::kBf16;  ///< of the GEMMs
   Parallelism parallelism;
   bool recompute = false;  ///< full activation recomputation
-  int micro_batches() const {
-    return global_batch / (micro_batch * parallelism.dp);
-  }
+  int micro_batches() const { return global_batch / (micro_batch * parallelism.dp); }
 };
 
-/// Bytes per GPU of the fullest pipeline stage, decimal GB.
+/// Bytes per GPU of the fullest pipeline stage, decimal GB. Adam in mixed precision as
+/// Megatron-Core counts it (bf16 weights, fp32 gradients and states, 18 B per parameter before
+/// sharding); FP8 adds quantised copies of the weights. Activations: Korthikanti et al. 2022 with
+/// fused attention, sequence parallelism over tp and no dropout; 1F1B keeps up to pp micro-batches.
 struct Memory {
   double weights_gb = 0;
   double gradients_gb = 0;
@@ -72,8 +74,8 @@ Memory memory(const catalog::LanguageModel& m, const TrainingShape& shape);
 /// efficiency and bytes against memory bandwidth, plus launches.
 struct StageTime {
   double forward_s = 0;
-  double backward_s = 0;    ///< includes recomputation when the shape asks for it
-  double optimizer_s = 0;   ///< once per step
+  double backward_s = 0;   ///< includes recomputation when the shape asks for it
+  double optimizer_s = 0;  ///< once per step
 };
 StageTime stage_time(const catalog::Gpu& gpu, const catalog::LanguageModel& m,
                      const TrainingShape& shape, int stage);
@@ -86,12 +88,13 @@ StageLayers stage_layers(const catalog::LanguageModel& m, int pp, int stage);
 /// Parameters held by one GPU of a stage (before ZeRO), embeddings included.
 double stage_parameters(const catalog::LanguageModel& m, const Parallelism& p, int stage);
 
-/// What stands in the way of a layout; empty when it can run.
+/// What stands in the way of a layout, as the scenario's key, what was found, what is allowed.
 struct LayoutProblem {
-  std::string key;      ///< "workload.parallelism.tp", "cluster.gpus", "workload.model", ...
+  std::string key;  ///< "workload.parallelism.tp", "cluster.gpus", "workload.model", ...
   std::string found;
   std::string allowed;
 };
+/// Empty when the layout can run. Memory is judged only when everything divides.
 std::vector<LayoutProblem> check_layout(const catalog::Gpu& gpu, const catalog::LanguageModel& m,
                                         const TrainingShape& shape, int gpus, int gpus_per_node);
 

@@ -1,0 +1,141 @@
+#include <algorithm>
+
+#include "model/layer.h"
+#include "model/model.h"
+
+namespace fabricast::model {
+
+namespace {
+
+// Bytes per parameter of mixed-precision Adam as Megatron-Core counts them for bf16 parameters with
+// fp32 main gradients: 18 in all, 6 + 12/d with the optimizer sharded (Megatron Core user guide,
+// "Distributed Optimizer"; ZeRO-1 of Rajbhandari et al. 2020). ZeRO's own table has 2 B gradients;
+// the sum over micro-batches needs fp32.
+constexpr double kWeightBytes = 2;
+constexpr double kGradientBytes = 4;
+constexpr double kOptimizerBytes = 12;  ///< fp32 master weight, momentum, variance
+// Training in fp32 keeps no second copy of the weights: 4 + 4 + 8.
+constexpr double kFp32WeightBytes = 4;
+constexpr double kFp32OptimizerBytes = 8;
+// Transformer Engine quantises each bf16 weight once per step and keeps the FP8 copy with, on
+// Hopper, its transpose, because FP8 GEMMs there read one operand order only (Transformer Engine
+// user guide, "Handling transposes" and "FP8 weight caching").
+constexpr double kFp8CopyBytes = 2;
+// FP4: 4-bit values plus one 8-bit scale per 16 of them, two layouts (NVFP4 recipe of the same
+// guide).
+constexpr double kFp4CopyBytes = 2 * (0.5 + 1.0 / 16);
+
+// Assumed: CUDA context and module code 0.5 GB, NCCL buffers of a dozen communicators 1 GB,
+// cuBLAS and attention workspaces 0.5 GB, other buffers 0.5 GB.
+constexpr double kFixedOverheadGb = 2.5;
+// Assumed: what a caching allocator loses between blocks, of the activations that come and go.
+constexpr double kFragmentation = 0.05;
+
+struct BytesPerParameter {
+  double weights = kWeightBytes;
+  double copies = 0;  ///< of the layers' GEMM weights only, never sharded by ZeRO
+  double optimizer = kOptimizerBytes;
+};
+
+BytesPerParameter bytes_per_parameter(catalog::Precision precision) {
+  switch (precision) {
+    case catalog::Precision::kFp32:
+      return {.weights = kFp32WeightBytes, .optimizer = kFp32OptimizerBytes};
+    case catalog::Precision::kFp8:
+      return {.copies = kFp8CopyBytes};
+    case catalog::Precision::kFp4:
+      return {.copies = kFp4CopyBytes};
+    case catalog::Precision::kBf16:
+      break;
+  }
+  return {};
+}
+
+double layers_activation_bytes(const catalog::LanguageModel& m, const TrainingShape& shape,
+                               int stage, double tokens, double element) {
+  const Parallelism& p = shape.parallelism;
+  const StageLayers layers = stage_layers(m, p.pp, stage);
+  // 1F1B: stage i holds at most pp - i micro-batches (Narayanan et al. 2021, section 2.2).
+  const double in_flight = std::min(p.pp - stage, shape.micro_batches());
+  double kept = 0;
+  double largest = 0;
+  for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
+    const double all = tokens * activation_bytes_per_token(m, layer, element) / p.tp;
+    // Full recomputation keeps a layer's input only, a shard of it under sequence parallelism.
+    kept += shape.recompute ? tokens * m.hidden * element / p.tp : all;
+    largest = std::max(largest, all);
+  }
+  return kept * in_flight + (shape.recompute ? largest : 0);
+}
+
+Memory stage_memory(const catalog::LanguageModel& m, const TrainingShape& shape, int stage) {
+  const Parallelism& p = shape.parallelism;
+  const StageParameters held = count_stage(m, p, stage);
+  const BytesPerParameter bytes = bytes_per_parameter(shape.precision);
+  const double group = static_cast<double>(p.dp) * p.cp;
+  const double whole = held.shared + held.expert;
+  const double shard = held.shared / group + held.expert * p.ep / group;
+
+  Memory memory;
+  memory.weights_gb = (p.zero >= 3 ? shard : whole) * bytes.weights;
+  memory.weights_gb += held.low_precision * bytes.copies;
+  if (p.zero >= 3) {
+    // The layer at work and the one being prefetched are gathered whole.
+    const StageLayers layers = stage_layers(m, p.pp, stage);
+    memory.weights_gb += 2 * bytes.weights * whole / (layers.count + 1);
+  }
+  memory.gradients_gb = (p.zero >= 2 ? shard : whole) * kGradientBytes;
+  memory.optimizer_gb = (p.zero >= 1 ? shard : whole) * bytes.optimizer;
+
+  const double element = shape.precision == catalog::Precision::kFp32 ? 4 : 2;
+  const double tokens = static_cast<double>(shape.micro_batch) * shape.sequence / p.cp;
+  memory.activations_gb = layers_activation_bytes(m, shape, stage, tokens, element);
+  if (holds_output_head(p, stage)) {
+    // Inputs of the last norm and of the head, and fp32 logits (Korthikanti et al. 2022,
+    // section 4.3).
+    memory.activations_gb += tokens * (2 * element * m.hidden + 4.0 * m.vocabulary) / p.tp;
+  }
+  for (double* part :
+       {&memory.weights_gb, &memory.gradients_gb, &memory.optimizer_gb, &memory.activations_gb}) {
+    *part *= 1e-9;
+  }
+  memory.overhead_gb = kFixedOverheadGb + kFragmentation * memory.activations_gb;
+  memory.total_gb = memory.weights_gb + memory.gradients_gb + memory.optimizer_gb +
+                    memory.activations_gb + memory.overhead_gb;
+  return memory;
+}
+
+}  // namespace
+
+double activation_bytes_per_token(const catalog::LanguageModel& m, int layer,
+                                  double element_bytes) {
+  const double hidden = m.hidden;
+  const double heads = m.heads;
+  // Elements: input of the norm and of the first projections; Q, K, V; attention's output. Fused
+  // attention keeps one fp32 log-sum-exp per head instead of the s x s scores (Dao 2023,
+  // section 3.1).
+  double elements = 2 * hidden + heads * value_dim(m);
+  if (has_latent_attention(m)) {
+    elements += m.q_lora_rank + m.kv_lora_rank + heads * (2 * query_key_dim(m) + value_dim(m));
+  } else {
+    elements += (heads + 2.0 * m.kv_heads) * m.head_dim;
+  }
+  // MLP: input of the norm and of the first matrix, inputs of the activation function, its output.
+  elements += 2 * hidden + (m.gated_mlp ? 3 : 2) * mlp_width(m, layer);
+  if (is_mixture_layer(m, layer)) {
+    // One copy of a token per expert on the way in, one on the way back (for the gate's gradient).
+    elements += 2 * hidden * m.experts_per_token;
+  }
+  return elements * element_bytes + 4 * heads;
+}
+
+Memory memory(const catalog::LanguageModel& m, const TrainingShape& shape) {
+  Memory fullest;
+  for (int stage = 0; stage < shape.parallelism.pp; ++stage) {
+    const Memory here = stage_memory(m, shape, stage);
+    if (here.total_gb > fullest.total_gb) fullest = here;
+  }
+  return fullest;
+}
+
+}  // namespace fabricast::model

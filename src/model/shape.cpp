@@ -1,0 +1,221 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "model/layer.h"
+#include "model/model.h"
+
+namespace fabricast::model {
+
+namespace {
+
+double sum_weights(const std::vector<Matrix>& matrices) {
+  double sum = 0;
+  for (const Matrix& x : matrices) sum += weights_of(x);
+  return sum;
+}
+
+/// Multiply-adds of one token through the matrices, times 2.
+double flops_per_token(const std::vector<Matrix>& matrices) {
+  double sum = 0;
+  for (const Matrix& x : matrices) sum += 2 * x.in * x.out * x.copies * x.token_share;
+  return sum;
+}
+
+std::vector<Matrix> latent_attention_matrices(const catalog::LanguageModel& m) {
+  // DeepSeek-V2 report (2024), section 2.1: queries and key-values pass through low-rank latents,
+  // each with a norm of its own; the rotary part of the key is shared by all heads.
+  const double hidden = m.hidden;
+  const double heads = m.heads;
+  const double query_out = heads * query_key_dim(m);
+  std::vector<Matrix> matrices;
+  if (m.q_lora_rank > 0) {
+    const double rank = m.q_lora_rank;
+    matrices.push_back({.in = hidden, .out = rank, .split = Split::kReplicated, .vectors = rank});
+    matrices.push_back({.in = rank, .out = query_out});
+  } else {
+    matrices.push_back({.in = hidden, .out = query_out});
+  }
+  const double rank = m.kv_lora_rank;
+  matrices.push_back({.in = hidden,
+                      .out = rank + m.qk_rope_head_dim,
+                      .split = Split::kReplicated,
+                      .vectors = rank});
+  matrices.push_back({.in = rank, .out = heads * (m.qk_nope_head_dim + value_dim(m))});
+  matrices.push_back({.in = heads * value_dim(m), .out = hidden, .split = Split::kRows});
+  return matrices;
+}
+
+/// Gate and up projections in one matrix, then the way down.
+void push_mlp(std::vector<Matrix>& matrices, const catalog::LanguageModel& m, double width,
+              Matrix like) {
+  Matrix up = like;
+  up.in = m.hidden;
+  up.out = (m.gated_mlp ? 2 : 1) * width;
+  up.split = Split::kColumns;
+  Matrix down = like;
+  down.in = width;
+  down.out = m.hidden;
+  down.split = Split::kRows;
+  matrices.push_back(up);
+  matrices.push_back(down);
+}
+
+}  // namespace
+
+bool has_latent_attention(const catalog::LanguageModel& m) {
+  return m.kv_lora_rank > 0;
+}
+
+bool is_mixture_layer(const catalog::LanguageModel& m, int layer) {
+  return m.experts > 0 && layer >= m.dense_layers;
+}
+
+double query_key_dim(const catalog::LanguageModel& m) {
+  return has_latent_attention(m) ? m.qk_nope_head_dim + m.qk_rope_head_dim : m.head_dim;
+}
+
+double value_dim(const catalog::LanguageModel& m) {
+  return has_latent_attention(m) ? m.v_head_dim : m.head_dim;
+}
+
+double mlp_width(const catalog::LanguageModel& m, int layer) {
+  if (!is_mixture_layer(m, layer)) return m.feed_forward;
+  return static_cast<double>(m.experts_per_token + m.shared_experts) * m.expert_feed_forward;
+}
+
+std::vector<Matrix> attention_matrices(const catalog::LanguageModel& m) {
+  if (has_latent_attention(m)) return latent_attention_matrices(m);
+  const double hidden = m.hidden;
+  const double dim = m.head_dim;
+  const double qkv = (m.heads + 2.0 * m.kv_heads) * dim;
+  return {{.in = hidden, .out = qkv, .vectors = m.attention_bias ? qkv : 0},
+          {.in = m.heads * dim, .out = hidden, .split = Split::kRows}};
+}
+
+std::vector<Matrix> mlp_matrices(const catalog::LanguageModel& m, int layer) {
+  std::vector<Matrix> matrices;
+  if (!is_mixture_layer(m, layer)) {
+    push_mlp(matrices, m, m.feed_forward, {});
+    return matrices;
+  }
+  const double experts = m.experts;
+  matrices.push_back(
+      {.in = static_cast<double>(m.hidden), .out = experts, .split = Split::kReplicated});
+  push_mlp(matrices, m, m.expert_feed_forward,
+           {.copies = experts, .token_share = m.experts_per_token / experts, .expert = true});
+  if (m.shared_experts > 0) {
+    push_mlp(matrices, m, static_cast<double>(m.shared_experts) * m.expert_feed_forward, {});
+  }
+  return matrices;
+}
+
+std::vector<Matrix> layer_matrices(const catalog::LanguageModel& m, int layer) {
+  std::vector<Matrix> matrices = attention_matrices(m);
+  const std::vector<Matrix> mlp = mlp_matrices(m, layer);
+  matrices.insert(matrices.end(), mlp.begin(), mlp.end());
+  return matrices;
+}
+
+// The norm before attention counts with attention, the norm before the MLP with the MLP.
+
+double attention_parameters(const catalog::LanguageModel& m) {
+  return sum_weights(attention_matrices(m)) + m.hidden;
+}
+
+double mlp_parameters(const catalog::LanguageModel& m, int layer) {
+  return sum_weights(mlp_matrices(m, layer)) + m.hidden;
+}
+
+double active_mlp_parameters(const catalog::LanguageModel& m, int layer) {
+  double sum = m.hidden;
+  for (const Matrix& x : mlp_matrices(m, layer)) sum += weights_of(x) * x.token_share;
+  return sum;
+}
+
+double embedding_parameters(const catalog::LanguageModel& m) {
+  return (m.tied_embeddings ? 1.0 : 2.0) * m.vocabulary * m.hidden;
+}
+
+double parameters(const catalog::LanguageModel& m) {
+  double sum = embedding_parameters(m) + m.hidden + m.layers * attention_parameters(m);
+  for (int layer = 0; layer < m.layers; ++layer) sum += mlp_parameters(m, layer);
+  return sum;
+}
+
+double active_parameters(const catalog::LanguageModel& m) {
+  double sum = embedding_parameters(m) + m.hidden + m.layers * attention_parameters(m);
+  for (int layer = 0; layer < m.layers; ++layer) sum += active_mlp_parameters(m, layer);
+  return sum;
+}
+
+LayerFlops forward_flops(const catalog::LanguageModel& m, int layer, int sequence) {
+  const double s = sequence;
+  // 2 FLOPs x s^2 / 2 causal pairs, for the scores and for the values.
+  return {.gemm = s * flops_per_token(layer_matrices(m, layer)),
+          .attention = s * s * m.heads * (query_key_dim(m) + value_dim(m))};
+}
+
+double output_head_flops(const catalog::LanguageModel& m, int sequence) {
+  return 2.0 * sequence * m.hidden * m.vocabulary;
+}
+
+double training_flops_per_token(const catalog::LanguageModel& m, int sequence) {
+  double forward = output_head_flops(m, sequence);
+  for (int layer = 0; layer < m.layers; ++layer) {
+    const LayerFlops flops = forward_flops(m, layer, sequence);
+    forward += flops.gemm + flops.attention;
+  }
+  return 3 * forward / sequence;
+}
+
+StageLayers stage_layers(const catalog::LanguageModel& m, int pp, int stage) {
+  const int base = m.layers / pp;
+  const int longer = m.layers % pp;
+  return {.first = stage * base + std::min(stage, longer),
+          .count = base + (stage < longer ? 1 : 0)};
+}
+
+bool holds_embedding(int stage) {
+  return stage == 0;
+}
+bool holds_output_head(const Parallelism& p, int stage) {
+  return stage == p.pp - 1;
+}
+
+StageParameters count_stage(const catalog::LanguageModel& m, const Parallelism& p, int stage) {
+  StageParameters sum;
+  const StageLayers layers = stage_layers(m, p.pp, stage);
+  for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
+    for (const Matrix& x : layer_matrices(m, layer)) {
+      const double held = weights_of(x) / (x.split == Split::kReplicated ? 1 : p.tp);
+      const double here = x.expert ? held / p.ep : held;
+      (x.expert ? sum.expert : sum.shared) += here;
+      sum.low_precision += here;
+    }
+    sum.shared += 2.0 * m.hidden;
+  }
+  const double embedding = static_cast<double>(m.vocabulary) * m.hidden / p.tp;
+  if (holds_embedding(stage)) sum.shared += embedding;
+  if (holds_output_head(p, stage)) {
+    sum.shared += m.hidden;
+    // A tied embedding on another stage is a second copy whose gradients are summed.
+    if (!m.tied_embeddings || p.pp > 1) sum.shared += embedding;
+  }
+  return sum;
+}
+
+double stage_parameters(const catalog::LanguageModel& m, const Parallelism& p, int stage) {
+  const StageParameters held = count_stage(m, p, stage);
+  return held.shared + held.expert;
+}
+
+std::string to_string(const Parallelism& p) {
+  std::string text = fmt::format("tp {} x pp {} x dp {}", p.tp, p.pp, p.dp);
+  if (p.cp > 1) text += fmt::format(" x cp {}", p.cp);
+  if (p.ep > 1) text += fmt::format(", ep {}", p.ep);
+  if (p.zero > 0) text += fmt::format(", ZeRO-{}", p.zero);
+  return text;
+}
+
+}  // namespace fabricast::model
