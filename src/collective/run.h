@@ -1,5 +1,8 @@
 #pragma once
-// Carries schedules over a network. Several groups may run at once; they share the fabric.
+// Carries schedules over a network. Several groups may run at once; they share the fabric. Each
+// (group, position, channel) is a small state machine: send the chunk of this step as soon as its
+// connection has a free slot, wait for the chunk of this step, reduce or copy it, free the slot,
+// take the next step. What a ring sends in step s + 1 is what it received in step s.
 
 #include <functional>
 #include <memory>
@@ -22,7 +25,9 @@ struct RunOptions {
 };
 
 /// Runs the schedules from now on and stops the network when the last rank of the last group has
-/// finished. Returns the time from the latest start to that moment.
+/// finished. Returns the time from the latest start (of a rank that takes part) to that moment; 0
+/// when there is nothing to do. Ranks with less to wait for may finish before others have started.
+/// PRECONDITION: slots > 0; `start` is empty or names every rank of every group.
 base::Time run(network::Network& network, const std::vector<std::unique_ptr<Schedule>>& schedules,
                const RunOptions& options);
 

@@ -23,11 +23,15 @@ enum class Op {
 /// nccl-tests' names: "all_reduce", "all_gather", "reduce_scatter", "alltoall", "sendrecv".
 std::string_view name_of(Op op);
 
-/// One step of one rank on one channel: send, then wait for the receive, then maybe reduce. `to` or
-/// `from` is Rank::none() when the step has no such half.
+inline constexpr std::uint32_t kNobody = 0xffffffffU;
+
+/// One step of one rank on one channel: send, then wait for the receive, then maybe reduce. `to`
+/// and `from` are positions within the group; `kNobody` (and 0 bytes) when the step has no such
+/// half. What position p sends to q in its step i, q receives in its own step i: both ends skip a
+/// half of 0 bytes.
 struct Step {
-  base::Rank to = base::Rank::none();
-  base::Rank from = base::Rank::none();
+  std::uint32_t to = kNobody;
+  std::uint32_t from = kNobody;
   base::Bytes send;
   base::Bytes receive;
   bool reduce = false;
@@ -49,11 +53,29 @@ class Schedule {
   std::vector<base::Rank> group_;
 };
 
-/// How a message is cut: NCCL's channels and chunks (src/include/comm.h, NCCL_STEPS = 8 slots).
+/// How a message is cut: NCCL's channels and chunks. The default chunk is one slot of the Simple
+/// protocol: NCCL_BUFFSIZE (4 MiB) over NCCL_STEPS (8).
 struct Cutting {
   std::uint32_t channels = 2;
   base::Bytes chunk{512 << 10};
+  /// GPUs of a node, so that the channels of a ring enter and leave each node at different GPUs
+  /// and thus use all its adapters, as NCCL's topology search arranges; 0: every channel runs the
+  /// ring in the order of the group.
+  std::uint32_t gpus_per_node = 0;
 };
+
+/// Share of `size` that part `index` of `parts` gets: all parts together are exactly `size`, and no
+/// two differ by more than a byte (the larger ones first).
+constexpr base::Bytes share_of(base::Bytes size, std::uint64_t parts, std::uint64_t index) {
+  const auto n = static_cast<std::int64_t>(parts);
+  const auto i = static_cast<std::int64_t>(index);
+  return base::Bytes(size.count() / n + (i < size.count() % n ? 1 : 0));
+}
+/// Chunk `index` when `size` is cut into chunks of `chunk` bytes; 0 past the end.
+constexpr base::Bytes chunk_of(base::Bytes size, base::Bytes chunk, std::uint64_t index) {
+  const auto left = size - chunk * static_cast<std::int64_t>(index);
+  return left.count() <= 0 ? base::Bytes(0) : (left < chunk ? left : chunk);
+}
 
 /// `size` as nccl-tests reports it: the buffer of one rank for all_reduce; the gathered buffer (all
 /// ranks) for all_gather and reduce_scatter; the send buffer of one rank (all peers) for alltoall;

@@ -1,0 +1,104 @@
+#pragma once
+// The textbook network: a message waits for its sender's egress port and its receiver's ingress
+// port, holds both for size / beta (full duplex, first come first served) and is visible alpha
+// later. Several ranks may share a port, and all messages may share a core, so that there is
+// something to contend for.
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "network/network.h"
+
+namespace fabricast::test {
+
+struct IdealSpec {
+  base::Time alpha = {};
+  base::Rate beta = {};
+  std::uint32_t ranks_per_port = 1;
+  /// Rate of a core that every message between different ports crosses; 0: no core.
+  base::Rate core = {};
+  /// Ranks of a node: messages within it use `node_beta` and neither port nor core; 0: no nodes.
+  std::uint32_t gpus_per_node = 0;
+  base::Rate node_beta = {};
+};
+
+class IdealNetwork final : public network::Network {
+ public:
+  IdealNetwork(int ranks, IdealSpec spec)
+      : spec_(spec),
+        egress_(static_cast<std::size_t>(ranks)),
+        ingress_(static_cast<std::size_t>(ranks)),
+        node_egress_(static_cast<std::size_t>(ranks)),
+        node_ingress_(static_cast<std::size_t>(ranks)),
+        sent_(static_cast<std::size_t>(ranks)) {}
+
+  base::Time now() const override { return now_; }
+
+  void send(base::Rank src, base::Rank dst, base::Bytes size, std::uint32_t /*channel*/,
+            network::Callback on_delivered) override {
+    sent_[src.index()] += size.count();
+    ++messages_;
+    const bool local = spec_.gpus_per_node > 0 &&
+                       src.index() / spec_.gpus_per_node == dst.index() / spec_.gpus_per_node;
+    base::Time done;
+    if (local) {
+      auto& out = node_egress_[src.index()];
+      auto& in = node_ingress_[dst.index()];
+      done = std::max({now_, out, in}) + base::transmission_time(size, spec_.node_beta);
+      out = in = done;
+    } else {
+      auto& out = egress_[src.index() / spec_.ranks_per_port];
+      auto& in = ingress_[dst.index() / spec_.ranks_per_port];
+      done = std::max({now_, out, in}) + base::transmission_time(size, spec_.beta);
+      out = in = done;
+      // A packet of 4096 bytes makes two hops: adapter, switch, adapter.
+      hops_ += 2 * static_cast<std::uint64_t>((size.count() + 4095) / 4096);
+      if (spec_.core.bps() > 0) {
+        core_ = std::max(core_, now_) + base::transmission_time(size, spec_.core);
+        done = std::max(done, core_);
+      }
+    }
+    const base::Time arrival = done + spec_.alpha;
+    events_.emplace(std::pair{arrival, order_++}, std::move(on_delivered));
+  }
+
+  void at(base::Time at, network::Callback callback) override {
+    events_.emplace(std::pair{at, order_++}, std::move(callback));
+  }
+
+  void run() override {
+    stopped_ = false;
+    while (!stopped_ && !events_.empty()) {
+      auto event = events_.extract(events_.begin());
+      now_ = event.key().first;
+      event.mapped()(now_);
+    }
+  }
+  void stop() override { stopped_ = true; }
+
+  network::Counters counters() const override {
+    network::Counters c;
+    c.packet_hops = hops_;
+    for (const auto bytes : sent_) c.bytes_sent += bytes;
+    return c;
+  }
+
+  std::int64_t sent_by(std::uint32_t rank) const { return sent_[rank]; }
+  std::int64_t messages() const { return messages_; }
+
+ private:
+  IdealSpec spec_;
+  base::Time now_;
+  base::Time core_;
+  std::vector<base::Time> egress_, ingress_, node_egress_, node_ingress_;
+  std::vector<std::int64_t> sent_;
+  std::map<std::pair<base::Time, std::uint64_t>, network::Callback> events_;
+  std::uint64_t order_ = 0;
+  std::uint64_t hops_ = 0;
+  std::int64_t messages_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace fabricast::test
