@@ -1,0 +1,57 @@
+#pragma once
+// DCQCN's reaction point, the sender's half of the rate control (Zhu et al., "Congestion Control for
+// Large-Scale RDMA Deployments", SIGCOMM 2015, section 5 and figure 7). Pure state and time: the
+// engine says when a CNP came, bytes left, or a deadline passed.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/units.h"
+#include "catalog/fabric_profile.h"
+
+namespace fabricast::packet {
+
+class DcqcnSender {
+ public:
+  using Parameters = catalog::FabricProfile::Dcqcn;
+
+  /// Starts unlimited, at line rate.
+  void initialise(base::Rate line_rate) {
+    line_ = static_cast<double>(line_rate.bps());
+    current_ = target_ = line_;
+  }
+
+  /// True while a rate below the line rate holds; only then do timers run.
+  bool limited() const { return limited_; }
+  double rate_bps() const { return current_; }
+  double target_bps() const { return target_; }
+  double alpha() const { return alpha_; }
+  /// The earliest instant at which `on_deadline` has work. PRECONDITION: limited().
+  base::Time deadline() const { return std::min(alpha_deadline_, increase_deadline_); }
+
+  /// A CNP: remember the rate as target, cut by alpha/2, raise alpha, start recovery anew. Cuts come
+  /// at least `decrease_interval` apart.
+  void on_cnp(const Parameters& p, base::Time now);
+  /// Bytes handed to the wire: every `byte_counter` of them is one increase event.
+  void on_sent(const Parameters& p, std::int64_t bytes);
+  /// Does what is due at `now`: alpha decays once per alpha timer without a CNP; the increase timer
+  /// gives one increase event.
+  void on_deadline(const Parameters& p, base::Time now);
+
+ private:
+  void increase(const Parameters& p);
+
+  double line_ = 0;
+  double current_ = 0;
+  double target_ = 0;
+  double alpha_ = 1;
+  bool limited_ = false;
+  int timer_stage_ = 0;
+  int byte_stage_ = 0;
+  std::int64_t bytes_since_ = 0;
+  base::Time last_cut_;
+  base::Time alpha_deadline_;
+  base::Time increase_deadline_;
+};
+
+}  // namespace fabricast::packet

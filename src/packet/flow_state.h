@@ -1,0 +1,111 @@
+#pragma once
+// What an adapter (or a TCP stack) keeps per connection, and how messages lie on it.
+
+#include <cstdint>
+#include <vector>
+
+#include "network/network.h"
+#include "packet/dcqcn.h"
+#include "packet/packet.h"
+#include "packet/receive_window.h"
+#include "packet/tcp_sender.h"
+
+namespace fabricast::packet {
+
+/// The part of a message that one flow carries: packets first..last, all full but the last.
+struct Transfer {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+  std::uint32_t last_payload = 0;
+  std::uint32_t message = 0;
+  std::uint32_t next = kNone;  ///< behind it on the same flow
+};
+
+struct Message {
+  std::int64_t bytes = 0;
+  std::uint32_t transfers_left = 0;
+  network::Callback on_delivered;
+};
+
+/// A slab with a free list, named by index.
+template <class T>
+class Slab {
+ public:
+  std::uint32_t allocate() {
+    if (free_.empty()) {
+      items_.emplace_back();
+      return static_cast<std::uint32_t>(items_.size() - 1);
+    }
+    const std::uint32_t index = free_.back();
+    free_.pop_back();
+    items_[index] = T{};
+    return index;
+  }
+  void release(std::uint32_t index) { free_.push_back(index); }
+  T& operator[](std::uint32_t index) { return items_[index]; }
+  const T& operator[](std::uint32_t index) const { return items_[index]; }
+
+ private:
+  std::vector<T> items_;
+  std::vector<std::uint32_t> free_;
+};
+
+/// Common to queue pairs and TCP connections. Paths are runs of egress ports in the engine's arena.
+struct FlowBase {
+  std::uint32_t source = 0;       ///< endpoint
+  std::uint32_t destination = 0;  ///< endpoint
+  std::uint32_t source_port = 0;
+  std::uint32_t destination_port = 0;
+  std::uint32_t path = 0;
+  std::uint32_t reverse_path = 0;
+  std::uint32_t end = 0;          ///< packets enqueued so far
+  // Transfers, oldest first: not yet acknowledged ... being sent ... newest; and being received.
+  std::uint32_t oldest = kNone;
+  std::uint32_t sending = kNone;
+  std::uint32_t receiving = kNone;
+  std::uint32_t newest = kNone;
+  std::uint32_t unreported_packets = 0;  ///< arrived since the last acknowledgement
+  bool timer_pending = false;
+  std::int64_t deadline_ps = 0;   ///< of the retransmission timer
+};
+
+/// A reliable-connection queue pair (RoCE v2 and InfiniBand).
+struct QueuePair : FlowBase {
+  std::uint32_t next = 0;         ///< next packet to send
+  std::uint32_t unacked = 0;
+  std::uint32_t highest = 0;      ///< one past the highest ever sent
+  std::uint32_t resend = kNone;   ///< selective repeat: this one first
+  std::uint32_t ready_next = kNone;
+  bool ready = false;             ///< in its adapter's ring, or waiting for its pace
+  bool nak_sent = false;
+  bool rate_timer_pending = false;
+  std::uint8_t retries = 0;
+  std::uint32_t expected = 0;     ///< receiver, go-back-N
+  std::int64_t last_cnp_ps = 0;
+  DcqcnSender rate;
+  ReceiveWindow window;           ///< receiver, other recovery schemes
+};
+
+struct TcpConnection : FlowBase {
+  TcpSender sender;
+  ReceiveWindow window;
+  std::uint32_t source_core = 0;
+  std::uint32_t destination_core = 0;
+};
+
+/// A processor core that serves one NIC: packets to send and packets received, in order.
+struct Core {
+  PacketQueue jobs;
+  bool active = false;
+  std::int64_t busy_ps = 0;
+};
+
+/// An adapter's queue pairs that have something to send, served round robin.
+struct Adapter {
+  std::uint32_t ready_head = kNone;
+  std::uint32_t ready_tail = kNone;
+  std::int64_t next_message_ps = 0;
+  std::uint32_t flows = 0;
+};
+
+}  // namespace fabricast::packet

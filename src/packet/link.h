@@ -1,0 +1,54 @@
+#pragma once
+// State of one port: the directed link that leaves it, and what it keeps as the receiver of the link
+// that comes in. All times are picoseconds as plain integers: this is the hot path.
+
+#include <cstdint>
+
+#include "packet/credits.h"
+#include "packet/packet.h"
+
+namespace fabricast::packet {
+
+struct PortState {
+  // Constants of the link.
+  std::int64_t ps_per_byte_q16 = 0;  ///< serialisation, 16 fractional bits
+  std::int64_t gap_per_byte_q16 = 0; ///< least spacing of packet starts, when an adapter feeds slower
+  std::int64_t propagation_ps = 0;   ///< cable and PHY
+  std::int64_t pipeline_ps = 0;      ///< of the switch at the far end; 0 at an adapter
+  std::uint32_t peer = 0;
+  std::uint32_t device = 0;
+  std::uint32_t adapter = kNone;     ///< endpoint, where this port is an adapter's
+  bool peer_is_switch = false;
+  bool head_arrives = false;         ///< far end is a cut-through switch: it acts on the head
+
+  // Egress.
+  bool wake_pending = false;
+  bool paused = false;
+  bool stalled = false;
+  std::int64_t busy_until_ps = 0;
+  std::int64_t queued_bytes = 0;
+  PacketQueue data;
+  PacketQueue control;
+  PacketQueue wire;
+  CreditSender credits;
+
+  // Ingress.
+  CreditReceiver receiver;
+
+  // Counters.
+  std::int64_t paused_since_ps = 0;
+  std::int64_t paused_ps = 0;
+  std::int64_t stalled_since_ps = 0;
+  std::int64_t stalled_ps = 0;
+  std::int64_t max_queued_bytes = 0;
+  std::int64_t sent_bytes = 0;
+
+  std::int64_t serialisation_ps(std::int64_t bytes) const {
+    return (bytes * ps_per_byte_q16) >> 16;
+  }
+};
+
+/// Bytes after which a cut-through switch knows where a packet goes.
+inline constexpr std::int64_t kHeadBytes = 64;
+
+}  // namespace fabricast::packet
