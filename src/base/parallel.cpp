@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <tbb/blocked_range.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -52,9 +53,12 @@ void parallel_for(std::size_t n, int threads, const std::function<void(std::size
   if (threads == 1 || n <= 1) {
     for (std::size_t i = 0; i < n; ++i) run_item(i);
   } else {
-    tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
-    const auto workers = static_cast<std::size_t>(std::max(1, arena.max_concurrency()));
-    const std::size_t grain = std::max<std::size_t>(1, n / (workers * kPiecesPerThread));
+    // More threads than cores would only make TBB warn on standard error.
+    const int cores = std::max(1, tbb::info::default_concurrency());
+    const int workers = threads > 0 ? std::min(threads, cores) : cores;
+    tbb::task_arena arena(workers);
+    const std::size_t grain =
+        std::max<std::size_t>(1, n / (static_cast<std::size_t>(workers) * kPiecesPerThread));
     arena.execute([&] {
       tbb::parallel_for(
           tbb::blocked_range<std::size_t>(0, n, grain),

@@ -169,11 +169,6 @@ class TreeBuilder : public YAML::EventHandler {
           node.where.column = parent.key_where.column;
         }
       }
-      if (path.size() > kMaxPathBytes) {
-        path.clear();
-        throw input_error(node.where, "keys too long to be meant",
-                          fmt::format("paths of at most {} bytes", kMaxPathBytes));
-      }
     }
     count(1, node.where);
     return node;
@@ -188,7 +183,9 @@ class TreeBuilder : public YAML::EventHandler {
   void open(Node node, const std::string& tag, YAML::anchor_t anchor) {
     refuse_tag(tag, node.where);
     if (expects_key()) {
-      throw input_error(node.where, node.description() + " as a key", "text as a key");
+      throw input_error(
+          node.where, node.kind == Node::Kind::kMapping ? "a mapping as a key" : "a list as a key",
+          "text as a key");
     }
     if (stack_.size() >= kMaxDepth) {
       throw input_error(node.where, fmt::format("nesting deeper than {} levels", kMaxDepth),
@@ -220,6 +217,10 @@ class TreeBuilder : public YAML::EventHandler {
     Frame& parent = stack_.back();
     if (node.kind != Node::Kind::kScalar) {
       throw input_error(node.where, node.description() + " as a key", "text as a key");
+    }
+    if (parent.node.where.key.size() + node.scalar.size() >= kMaxPathBytes) {
+      throw input_error(node.where, "a key too long to be meant",
+                        fmt::format("paths of at most {} bytes", kMaxPathBytes));
     }
     const auto [first, inserted] = parent.key_lines.emplace(node.scalar, node.where.line);
     if (!inserted) {
