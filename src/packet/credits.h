@@ -1,9 +1,9 @@
 #pragma once
 // InfiniBand's link-level flow control, per virtual lane (IBTA Volume 1, section 7.9). Buffer space
-// is counted in blocks of 64 bytes, modulo 4096. The sender keeps FCTBS, the blocks it has sent; the
-// receiver keeps ABR, the blocks it has received, and advertises FCCL = ABR + free blocks. A packet
-// may go while FCTBS + its blocks is not ahead of FCCL; the modular comparison caps what can be
-// advertised at 2048 blocks (128 KiB).
+// is counted in blocks of 64 bytes, modulo 4096. The sender keeps FCTBS, the blocks it has sent;
+// the receiver keeps ABR, the blocks it has received, and advertises FCCL = ABR + free blocks. A
+// packet may go while FCTBS + its blocks is not ahead of FCCL; the modular comparison caps what can
+// be advertised at 2048 blocks (128 KiB).
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
-// DCQCN's reaction point, the sender's half of the rate control (Zhu et al., "Congestion Control for
-// Large-Scale RDMA Deployments", SIGCOMM 2015, section 5 and figure 7). Pure state and time: the
-// engine says when a CNP came, bytes left, or a deadline passed.
+// DCQCN's reaction point, the sender's half of the rate control (Zhu et al., "Congestion Control
+// for Large-Scale RDMA Deployments", SIGCOMM 2015, section 5 and figure 7). Pure state and time:
+// the engine says when a CNP came, bytes left, or a deadline passed.
 
 #include <algorithm>
 #include <cstdint>
@@ -29,8 +29,8 @@ class DcqcnSender {
   /// The earliest instant at which `on_deadline` has work. PRECONDITION: limited().
   base::Time deadline() const { return std::min(alpha_deadline_, increase_deadline_); }
 
-  /// A CNP: remember the rate as target, cut by alpha/2, raise alpha, start recovery anew. Cuts come
-  /// at least `decrease_interval` apart.
+  /// A CNP: remember the rate as target, cut by alpha/2, raise alpha, start recovery anew. Cuts
+  /// come at least `decrease_interval` apart.
   void on_cnp(const Parameters& p, base::Time now);
   /// Bytes handed to the wire: every `byte_counter` of them is one increase event.
   void on_sent(const Parameters& p, std::int64_t bytes);

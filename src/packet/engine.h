@@ -1,6 +1,6 @@
 #pragma once
-// The engine itself. `links.h` moves packets between ports, `rdma.h` is the reliable connection at the
-// adapters, `tcp.h` the TCP host; each defines the members declared under its heading here.
+// The engine itself. `links.h` moves packets between ports, `rdma.h` is the reliable connection at
+// the adapters, `tcp.h` the TCP host; each defines the members declared under its heading here.
 
 #include <memory>
 #include <type_traits>
@@ -49,7 +49,7 @@ class Engine final : public network::Network {
     kRateTimer,     ///< DCQCN deadline; target: flow
     kRetransmit,    ///< retransmission timer; target: flow
     kCoreDone,      ///< a core has finished its first job; target: core
-    kMessageStart,  ///< a message reaches its flow; target: flow, value: transfer
+    kMessageStart,  ///< a message reaches its flow; target: flow, value: packets
     kDelivered,     ///< a message is visible at its destination; target: message
     kTimer,         ///< a caller's timer; target: timer
   };
@@ -64,7 +64,7 @@ class Engine final : public network::Network {
   void dispatch(const engine::Event& event);
 
   // Messages on flows (engine.h).
-  void on_message_start(std::uint32_t flow, std::uint32_t transfer);
+  void on_message_start(std::uint32_t flow, std::uint32_t packets);
   void on_delivered(std::uint32_t message);
   std::uint32_t payload_of(Flow& flow, std::uint32_t sequence);
   void complete_transfers(Flow& flow, std::uint32_t expected);

@@ -58,7 +58,7 @@ struct FlowBase {
   std::uint32_t destination_port = 0;
   std::uint32_t path = 0;
   std::uint32_t reverse_path = 0;
-  std::uint32_t end = 0;          ///< packets enqueued so far
+  std::uint32_t end = 0;  ///< packets enqueued so far
   // Transfers, oldest first: not yet acknowledged ... being sent ... newest; and being received.
   std::uint32_t oldest = kNone;
   std::uint32_t sending = kNone;
@@ -66,28 +66,30 @@ struct FlowBase {
   std::uint32_t newest = kNone;
   std::uint32_t unreported_packets = 0;  ///< arrived since the last acknowledgement
   bool timer_pending = false;
-  std::int64_t deadline_ps = 0;   ///< of the retransmission timer
+  std::int64_t deadline_ps = 0;  ///< of the retransmission timer
 };
 
 /// A reliable-connection queue pair (RoCE v2 and InfiniBand).
 struct QueuePair : FlowBase {
-  std::uint32_t next = 0;         ///< next packet to send
+  std::uint32_t posted = 0;  ///< packets whose message has reached the adapter
+  std::uint32_t next = 0;    ///< next packet to send
   std::uint32_t unacked = 0;
-  std::uint32_t highest = 0;      ///< one past the highest ever sent
-  std::uint32_t resend = kNone;   ///< selective repeat: this one first
+  std::uint32_t highest = 0;     ///< one past the highest ever sent
+  std::uint32_t resend = kNone;  ///< selective repeat: this one first
   std::uint32_t ready_next = kNone;
-  bool ready = false;             ///< in its adapter's ring, or waiting for its pace
+  bool ready = false;  ///< in its adapter's ring, or waiting for its pace
   bool nak_sent = false;
   bool rate_timer_pending = false;
   std::uint8_t retries = 0;
-  std::uint32_t expected = 0;     ///< receiver, go-back-N
+  std::uint32_t expected = 0;  ///< receiver, go-back-N
   std::int64_t last_cnp_ps = 0;
   DcqcnSender rate;
-  ReceiveWindow window;           ///< receiver, other recovery schemes
+  ReceiveWindow window;  ///< receiver, other recovery schemes
 };
 
 struct TcpConnection : FlowBase {
   TcpSender sender;
+  std::uint32_t highest = 0;  ///< one past the highest segment ever sent
   ReceiveWindow window;
   std::uint32_t source_core = 0;
   std::uint32_t destination_core = 0;

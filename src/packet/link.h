@@ -1,6 +1,6 @@
 #pragma once
-// State of one port: the directed link that leaves it, and what it keeps as the receiver of the link
-// that comes in. All times are picoseconds as plain integers: this is the hot path.
+// State of one port: the directed link that leaves it, and what it keeps as the receiver of the
+// link that comes in. All times are picoseconds as plain integers: this is the hot path.
 
 #include <cstdint>
 
@@ -12,14 +12,15 @@ namespace fabricast::packet {
 struct PortState {
   // Constants of the link.
   std::int64_t ps_per_byte_q16 = 0;  ///< serialisation, 16 fractional bits
-  std::int64_t gap_per_byte_q16 = 0; ///< least spacing of packet starts, when an adapter feeds slower
-  std::int64_t propagation_ps = 0;   ///< cable and PHY
-  std::int64_t pipeline_ps = 0;      ///< of the switch at the far end; 0 at an adapter
+  std::int64_t gap_per_byte_q16 =
+      0;  ///< least spacing of packet starts, when an adapter feeds slower
+  std::int64_t propagation_ps = 0;  ///< cable and PHY
+  std::int64_t pipeline_ps = 0;     ///< of the switch at the far end; 0 at an adapter
   std::uint32_t peer = 0;
   std::uint32_t device = 0;
-  std::uint32_t adapter = kNone;     ///< endpoint, where this port is an adapter's
+  std::uint32_t adapter = kNone;  ///< endpoint, where this port is an adapter's
   bool peer_is_switch = false;
-  bool head_arrives = false;         ///< far end is a cut-through switch: it acts on the head
+  bool head_arrives = false;  ///< far end is a cut-through switch: it acts on the head
 
   // Egress.
   bool wake_pending = false;

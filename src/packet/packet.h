@@ -1,6 +1,7 @@
 #pragma once
-// Packets live in a slab and are named by a 32-bit index; a queue is a linked list of indices through
-// the packets themselves. Sending a packet allocates nothing once the slab has grown to its peak.
+// Packets live in a slab and are named by a 32-bit index; a queue is a linked list of indices
+// through the packets themselves. Sending a packet allocates nothing once the slab has grown to its
+// peak.
 
 #include <cstdint>
 #include <vector>
@@ -23,13 +24,13 @@ struct Packet {
   std::uint32_t next = kNone;  ///< behind it in the queue it is in
   std::uint32_t flow = 0;      ///< queue pair or TCP connection
   std::uint32_t sequence = 0;
-  std::uint32_t ingress = 0;   ///< port of the present device through which it came
-  std::uint16_t payload = 0;   ///< bytes
-  std::uint16_t wire = 0;      ///< bytes on the wire, all headers and gaps included
+  std::uint32_t ingress = 0;  ///< port of the present device through which it came
+  std::uint16_t payload = 0;  ///< bytes
+  std::uint16_t wire = 0;     ///< bytes on the wire, all headers and gaps included
   PacketType type = PacketType::kData;
-  std::uint8_t hop = 0;        ///< links crossed so far
-  bool marked = false;         ///< ECN congestion experienced
-  bool echo = false;           ///< ECN echo on an acknowledgement
+  std::uint8_t hop = 0;  ///< links crossed so far
+  bool marked = false;   ///< ECN congestion experienced
+  bool echo = false;     ///< ECN echo on an acknowledgement
 };
 static_assert(sizeof(Packet) == 32);
 

@@ -1,7 +1,7 @@
 #pragma once
 // Packets in motion. One engine, compiled once per kind of fabric, so that InfiniBand pays nothing
-// for ECN and Ethernet nothing for credits: shared-buffer switches with PFC and ECN and DCQCN senders
-// for RoCE v2; credits per link for InfiniBand; windowed TCP with host CPUs and tail drop.
+// for ECN and Ethernet nothing for credits: shared-buffer switches with PFC and ECN and DCQCN
+// senders for RoCE v2; credits per link for InfiniBand; windowed TCP with host CPUs and tail drop.
 // Mechanisms, equations and sources: docs/models/packet.md.
 
 #include <memory>
@@ -18,13 +18,13 @@ struct Faults {
   double drop_probability = 0;
 };
 
-/// A fresh, idle network. `fabric` must outlive it (it is shared). Throws base::Error (input) when the
-/// profile asks for what cannot be built on this fabric (no shared pool after headroom, a virtual
-/// lane's buffer above the credit limit of 128 KiB or below two packets).
+/// A fresh, idle network. `fabric` must outlive it (it is shared). Throws base::Error (input) when
+/// the profile asks for what cannot be built on this fabric (no shared pool after headroom, a
+/// virtual lane's buffer above the credit limit of 128 KiB or below two packets).
 std::unique_ptr<network::Network> make_network(std::shared_ptr<const fabric::Fabric> fabric,
                                                const catalog::FabricProfile& profile,
-                                               network::NodeLinkSpec node_links,
-                                               std::uint64_t seed, Faults faults = {});
+                                               network::NodeLinkSpec node_links, std::uint64_t seed,
+                                               Faults faults = {});
 
 /// Makes such networks for one fabric and profile.
 network::Factory factory(std::shared_ptr<const fabric::Fabric> fabric,

@@ -1,6 +1,7 @@
 #pragma once
-// Which of the packets behind the next expected one have arrived: what selective repeat, out-of-order
-// placement and TCP need at the receiver. A ring of bits that slides with the sequence.
+// Which of the packets behind the next expected one have arrived: what selective repeat,
+// out-of-order placement and TCP need at the receiver. A ring of bits that slides with the
+// sequence.
 
 #include <cstdint>
 #include <vector>

@@ -1,8 +1,8 @@
 #include "packet/shared_buffer.h"
 
-#include <fmt/format.h>
-
 #include <numeric>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 

@@ -13,10 +13,10 @@
 
 namespace fabricast::packet {
 
-/// Bytes that can still arrive after a port decides to send XOFF: the pause frame waits for one full
-/// packet on the reverse wire, is serialised and propagates; the peer finishes the packet it has
-/// begun; the wire and the receiver's pipeline are full; one more packet is counted when its head
-/// arrives. Rounded up to 1 KiB.
+/// Bytes that can still arrive after a port decides to send XOFF: the pause frame waits for one
+/// full packet on the reverse wire, is serialised and propagates; the peer finishes the packet it
+/// has begun; the wire and the receiver's pipeline are full; one more packet is counted when its
+/// head arrives. Rounded up to 1 KiB.
 base::Bytes pfc_headroom(const catalog::FabricProfile& profile, base::Rate rate,
                          base::Time propagation);
 
@@ -26,24 +26,24 @@ inline constexpr std::int64_t kPauseFrameBytes = 84;
 class SharedBuffer {
  public:
   struct Spec {
-    std::int64_t total = 0;                ///< bytes of the switch
+    std::int64_t total = 0;  ///< bytes of the switch
     bool lossless = false;
-    double ingress_alpha = 0;              ///< XOFF trigger, lossless
-    double queue_alpha = 1;                ///< tail-drop limit of an egress queue, lossy
+    double ingress_alpha = 0;  ///< XOFF trigger, lossless
+    double queue_alpha = 1;    ///< tail-drop limit of an egress queue, lossy
     std::int64_t xon_offset = 0;
-    std::vector<std::int64_t> headroom;    ///< per local port; counted out of `total`
+    std::vector<std::int64_t> headroom;  ///< per local port; counted out of `total`
   };
 
   /// Throws base::Error (failure) when the headroom leaves no shared pool.
   explicit SharedBuffer(Spec spec);
 
-  /// Takes a packet in from local port `ingress` towards a queue that holds `queued` bytes. False: it
-  /// must be dropped, and nothing was charged.
+  /// Takes a packet in from local port `ingress` towards a queue that holds `queued` bytes. False:
+  /// it must be dropped, and nothing was charged.
   bool admit(int ingress, std::int64_t size, std::int64_t queued) {
     if (!spec_.lossless) {
       const std::int64_t free = pool_ - pool_used_;
-      if (size > free || static_cast<double>(queued + size) >
-                             spec_.queue_alpha * static_cast<double>(free)) {
+      if (size > free ||
+          static_cast<double>(queued + size) > spec_.queue_alpha * static_cast<double>(free)) {
         return false;
       }
       pool_used_ += size;
@@ -94,8 +94,7 @@ class SharedBuffer {
   std::int64_t pool() const { return pool_; }
   /// The XOFF trigger at this moment, bytes.
   std::int64_t pool_limit() const {
-    return static_cast<std::int64_t>(spec_.ingress_alpha *
-                                     static_cast<double>(pool_ - pool_used_));
+    return static_cast<std::int64_t>(spec_.ingress_alpha * static_cast<double>(pool_ - pool_used_));
   }
 
  private:
@@ -111,8 +110,8 @@ class SharedBuffer {
   std::vector<Ingress> ingress_;
 };
 
-/// RED-style marking on the instantaneous queue (DCQCN, SIGCOMM 2015, figure 5): 0 up to Kmin, rising
-/// linearly to Pmax at Kmax, 1 beyond.
+/// RED-style marking on the instantaneous queue (DCQCN, SIGCOMM 2015, figure 5): 0 up to Kmin,
+/// rising linearly to Pmax at Kmax, 1 beyond.
 double marking_probability(const catalog::FabricProfile::Ecn& ecn, std::int64_t queued);
 
 }  // namespace fabricast::packet

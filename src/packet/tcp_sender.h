@@ -1,7 +1,7 @@
 #pragma once
 // The sender's half of one TCP connection, counted in segments: slow start and congestion avoidance
-// (RFC 5681), NewReno fast retransmit and recovery (RFC 6582), retransmission timeout (RFC 6298) with
-// Linux's floor. Pure state and time; the engine moves the segments.
+// (RFC 5681), NewReno fast retransmit and recovery (RFC 6582), retransmission timeout (RFC 6298)
+// with Linux's floor. Pure state and time; the engine moves the segments.
 
 #include <cstdint>
 
@@ -12,8 +12,8 @@ namespace fabricast::packet {
 class TcpSender {
  public:
   struct Parameters {
-    int initial_window = 10;          ///< segments (RFC 6928)
-    std::uint32_t receive_window = 0; ///< segments
+    int initial_window = 10;           ///< segments (RFC 6928)
+    std::uint32_t receive_window = 0;  ///< segments
     base::Time minimum_rto;
   };
 
@@ -27,7 +27,8 @@ class TcpSender {
   void sent(std::uint32_t sequence, base::Time now);
   /// A cumulative acknowledgement: `sequence` is the next one expected by the receiver.
   void on_ack(std::uint32_t sequence, base::Time now);
-  /// The retransmission timer ran out: back to one segment, resend from the oldest, double the timer.
+  /// The retransmission timer ran out: back to one segment, resend from the oldest, double the
+  /// timer.
   void on_timeout();
 
   bool outstanding() const { return unacked_ < next_; }
@@ -48,13 +49,13 @@ class TcpSender {
   std::uint32_t unacked_ = 0;
   std::uint32_t next_ = 0;
   std::uint32_t end_ = 0;
-  std::uint32_t highest_ = 0;   ///< one past the highest ever sent
+  std::uint32_t highest_ = 0;  ///< one past the highest ever sent
   std::uint32_t recover_ = 0;
   double window_ = 0;
   double threshold_ = 1e9;
   int duplicates_ = 0;
   bool recovering_ = false;
-  bool resend_ = false;         ///< `unacked_` must be sent again
+  bool resend_ = false;  ///< `unacked_` must be sent again
   bool timing_ = false;
   std::uint32_t timed_ = 0;
   base::Time timed_at_;

@@ -1,0 +1,402 @@
+#pragma once
+// Set-up of the engine, and how messages lie on flows. Included by engine.h only.
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "packet/engine.h"
+
+namespace fabricast::packet {
+
+namespace detail {
+/// A flow's hash at one switch; salted, so that two tiers do not choose alike.
+inline std::uint64_t switch_hash(std::uint64_t flow_hash, std::uint32_t device) {
+  return base::mix64(flow_hash ^ base::mix64(device));
+}
+}  // namespace detail
+
+template <FabricKind K>
+Engine<K>::Engine(std::shared_ptr<const fabric::Fabric> fabric,
+                  const catalog::FabricProfile& profile, network::NodeLinkSpec node_links,
+                  std::uint64_t seed, Faults faults)
+    : fabric_(std::move(fabric)),
+      profile_(profile),
+      seed_(seed),
+      faults_(faults),
+      node_links_(fabric_->gpus(), node_links),
+      marking_(seed, "ecn-marking"),
+      errors_(seed, "bit-errors"),
+      timeout_(base::Time::picoseconds(4'096'000LL << profile.transport.timeout_exponent)) {
+  build_ports();
+  if constexpr (kEthernet) build_buffers();
+  adapters_.resize(static_cast<std::size_t>(fabric_->endpoints()));
+  const std::size_t cores_per_nic =
+      kTcp ? static_cast<std::size_t>(profile_.tcp.cores_per_nic) : std::size_t{1};
+  cores_.resize(adapters_.size() * cores_per_nic);
+  events_.reserve(ports_.size() * 2);
+}
+
+template <FabricKind K>
+void Engine<K>::build_ports() {
+  const auto devices = fabric_->devices();
+  const auto ports = fabric_->ports();
+  ports_.resize(ports.size());
+  first_switch_ = static_cast<std::uint32_t>(devices.size());
+  for (std::uint32_t d = 0; d < devices.size(); ++d) {
+    if (devices[d].kind == fabric::DeviceKind::kSwitch) first_switch_ = std::min(first_switch_, d);
+  }
+  const bool cut_through = profile_.switching.forwarding == catalog::Forwarding::kCutThrough;
+  for (std::uint32_t i = 0; i < ports.size(); ++i) {
+    PortState& port = ports_[i];
+    const fabric::Port& other = fabric_->port(ports[i].peer);
+    const bool to_switch = fabric_->device(other.device).kind == fabric::DeviceKind::kSwitch;
+    const double ps_per_byte =
+        8e12 / (static_cast<double>(ports[i].rate.bps()) * profile_.link.rate_efficiency);
+    port.ps_per_byte_q16 = static_cast<std::int64_t>(ps_per_byte * 65536.0 + 0.5);
+    port.gap_per_byte_q16 = port.ps_per_byte_q16;
+    port.propagation_ps = (ports[i].delay + profile_.link.phy).ps();
+    port.pipeline_ps = to_switch ? profile_.switching.latency.ps() : 0;
+    port.peer = ports[i].peer.index();
+    port.device = ports[i].device.index();
+    port.peer_is_switch = to_switch;
+    port.head_arrives = to_switch && cut_through;
+  }
+  for (std::uint32_t e = 0; e < static_cast<std::uint32_t>(fabric_->endpoints()); ++e) {
+    PortState& port = ports_[fabric_->endpoint_port(fabric::EndpointId(e)).index()];
+    port.adapter = e;
+    port.gap_per_byte_q16 = static_cast<std::int64_t>(static_cast<double>(port.ps_per_byte_q16) /
+                                                      profile_.host.rate_share);
+  }
+  if constexpr (kCredits) {
+    const std::uint32_t buffer = credit_blocks(profile_.credits.vl_buffer.count());
+    const std::uint32_t packet = credit_blocks((profile_.link.mtu + profile_.link.header).count());
+    if (buffer > kMaxCreditBlocks || buffer < 2 * packet) {
+      throw base::input_error(base::Location{{}, 0, 0, "credits.vl_buffer_kb"},
+                              std::to_string(profile_.credits.vl_buffer.count()) + " bytes",
+                              "two full packets to 131072 bytes (2048 blocks of 64)");
+    }
+    for (PortState& port : ports_) {
+      port.receiver.initialise(buffer, packet);
+      port.credits.initialise(buffer);
+    }
+  }
+}
+
+template <FabricKind K>
+void Engine<K>::build_buffers() {
+  const auto devices = fabric_->devices();
+  for (std::uint32_t d = first_switch_; d < devices.size(); ++d) {
+    SharedBuffer::Spec spec;
+    spec.total = profile_.switching.buffer.count();
+    spec.lossless = kRoce && profile_.pfc.enabled;
+    spec.ingress_alpha = profile_.pfc.alpha;
+    spec.queue_alpha = profile_.tcp.queue_alpha;
+    spec.xon_offset = profile_.pfc.xon_offset.count();
+    for (std::uint32_t p = 0; spec.lossless && p < devices[d].port_count; ++p) {
+      const fabric::Port& port = fabric_->ports()[devices[d].first_port + p];
+      spec.headroom.push_back(profile_.pfc.headroom_computed
+                                  ? pfc_headroom(profile_, port.rate, port.delay).count()
+                                  : profile_.pfc.headroom.count());
+    }
+    buffers_.emplace_back(std::move(spec));
+  }
+}
+
+// A path is the egress ports from the source's adapter to the last switch. Static routing is
+// d-mod-k: the destination number picks the up port, digit by digit, as fat-tree routing of a
+// subnet manager does; ECMP hashes the flow at every switch that has a choice.
+template <FabricKind K>
+std::uint32_t Engine<K>::make_path(std::uint32_t source, std::uint32_t destination,
+                                   std::uint64_t hash) {
+  const auto begin = static_cast<std::uint32_t>(paths_.size());
+  std::uint32_t port = fabric_->endpoint_port(fabric::EndpointId(source)).index();
+  paths_.push_back(port);
+  std::uint64_t digit = destination;
+  for (;;) {
+    const std::uint32_t device = ports_[ports_[port].peer].device;
+    if (fabric_->devices()[device].kind != fabric::DeviceKind::kSwitch) return begin;
+    const auto choices =
+        fabric_->next_hops(fabric::DeviceId(device), fabric::EndpointId(destination));
+    if (choices.empty()) {
+      throw base::failure("no route from adapter " + std::to_string(source) + " to adapter " +
+                          std::to_string(destination));
+    }
+    const std::uint64_t pick = profile_.paths.routing == catalog::Routing::kStatic
+                                   ? digit
+                                   : detail::switch_hash(hash, device);
+    port = choices[pick % choices.size()].index();
+    if (choices.size() > 1) digit /= choices.size();
+    paths_.push_back(port);
+  }
+}
+
+template <FabricKind K>
+std::uint32_t Engine<K>::make_flow(std::uint32_t source, std::uint32_t destination,
+                                   std::uint64_t hash) {
+  const auto index = static_cast<std::uint32_t>(flows_.size());
+  Flow& flow = flows_.emplace_back();
+  flow.source = source;
+  flow.destination = destination;
+  flow.source_port = fabric_->endpoint_port(fabric::EndpointId(source)).index();
+  flow.destination_port = fabric_->endpoint_port(fabric::EndpointId(destination)).index();
+  flow.path = make_path(source, destination, hash);
+  flow.reverse_path = make_path(destination, source, base::mix64(hash));
+  if constexpr (kTcp) {
+    const auto mss = profile_.link.mtu.count();
+    const auto segments = static_cast<std::uint32_t>(
+        std::max<std::int64_t>(1, profile_.tcp.receive_window.count() / mss));
+    flow.sender.initialise({profile_.tcp.initial_window, segments, profile_.tcp.minimum_rto});
+    flow.window.initialise(segments + 64);
+    const auto per_nic = static_cast<std::uint32_t>(profile_.tcp.cores_per_nic);
+    flow.source_core = source * per_nic + adapters_[source].flows++ % per_nic;
+    flow.destination_core = destination * per_nic + adapters_[destination].flows++ % per_nic;
+  } else {
+    flow.rate.initialise(fabric_->port(fabric::PortId(flow.source_port)).rate);
+    flow.last_cnp_ps = std::numeric_limits<std::int64_t>::min() / 2;
+    if (profile_.transport.recovery != catalog::LossRecovery::kGoBackN) {
+      flow.window.initialise(4096);
+    }
+  }
+  return index;
+}
+
+// Queue pairs (or sockets) of a connection are neighbours in flows_.
+template <FabricKind K>
+std::uint32_t Engine<K>::connection(base::Rank src, base::Rank dst, std::uint32_t channel) {
+  const std::uint64_t key = (static_cast<std::uint64_t>(src.index()) << 40) |
+                            (static_cast<std::uint64_t>(dst.index()) << 16) | channel;
+  const auto [entry, added] =
+      connections_.try_emplace(key, static_cast<std::uint32_t>(flows_.size()));
+  if (added) {
+    const int count =
+        kTcp ? profile_.tcp.streams_per_connection : profile_.paths.qps_per_connection;
+    for (int i = 0; i < count; ++i) {
+      const std::uint64_t hash = base::mix64(base::mix64(seed_ ^ base::hash_name("ecmp")) ^
+                                             base::mix64(key * 64 + static_cast<std::uint64_t>(i)));
+      make_flow(fabric_->endpoint_of(src).index(), fabric_->endpoint_of(dst).index(), hash);
+      connection_turn_.push_back(0);
+    }
+  }
+  return entry->second;
+}
+
+template <FabricKind K>
+void Engine<K>::send(base::Rank src, base::Rank dst, base::Bytes size, std::uint32_t channel,
+                     network::Callback on_delivered) {
+  const std::uint32_t index = messages_.allocate();
+  messages_[index] = {size.count(), 1, std::move(on_delivered)};
+  ++outstanding_;
+  counters_.bytes_sent += size.count();
+  if (fabric_->node_of(src) == fabric_->node_of(dst)) {
+    events_.push(node_links_.send(src, dst, size, now()), kDelivered, index);
+    return;
+  }
+  const std::uint32_t first = connection(src, dst, channel);
+  Adapter& adapter = adapters_[flows_[first].source];
+  // The adapter starts at most message_rate messages per microsecond.
+  base::Time start = std::max(now() + profile_.host.send_overhead,
+                              base::Time::picoseconds(adapter.next_message_ps));
+  if (profile_.host.message_rate_mps > 0) {
+    adapter.next_message_ps =
+        start.ps() + static_cast<std::int64_t>(1e6 / profile_.host.message_rate_mps);
+  }
+  if constexpr (kTcp) {  // a message is striped over the sockets of its connection
+    const auto streams = static_cast<std::int64_t>(profile_.tcp.streams_per_connection);
+    const std::int64_t used = std::min(streams, size.count());
+    messages_[index].transfers_left = static_cast<std::uint32_t>(used);
+    for (std::int64_t i = 0; i < used; ++i) {
+      const std::int64_t bytes = size.count() * (i + 1) / used - size.count() * i / used;
+      add_transfer(first + static_cast<std::uint32_t>(i), bytes, index, start);
+    }
+  } else {  // queue pairs of a connection take messages in turn
+    const auto qps = static_cast<std::uint32_t>(profile_.paths.qps_per_connection);
+    add_transfer(first + connection_turn_[first]++ % qps, size.count(), index, start);
+  }
+}
+
+template <FabricKind K>
+void Engine<K>::add_transfer(std::uint32_t flow_index, std::int64_t bytes, std::uint32_t message,
+                             base::Time at) {
+  Flow& flow = flows_[flow_index];
+  const std::int64_t mtu = profile_.link.mtu.count();
+  const auto count = static_cast<std::uint32_t>((bytes + mtu - 1) / mtu);
+  const std::uint32_t index = transfers_.allocate();
+  Transfer& transfer = transfers_[index];
+  transfer.first = flow.end;
+  transfer.last = flow.end + count - 1;
+  transfer.last_payload = static_cast<std::uint32_t>(bytes - (count - 1) * mtu);
+  transfer.message = message;
+  flow.end += count;
+  if (flow.newest != kNone) transfers_[flow.newest].next = index;
+  flow.newest = index;
+  if (flow.oldest == kNone) flow.oldest = index;
+  if (flow.sending == kNone) flow.sending = index;
+  if (flow.receiving == kNone) flow.receiving = index;
+  events_.push(at, kMessageStart, flow_index, count);
+}
+
+template <FabricKind K>
+void Engine<K>::on_message_start(std::uint32_t index, std::uint32_t packets) {
+  Flow& flow = flows_[index];
+  if constexpr (kTcp) {
+    flow.sender.enqueue(packets);
+    pump(index);
+  } else {
+    flow.posted += packets;
+    mark_ready(index);
+  }
+}
+
+template <FabricKind K>
+void Engine<K>::on_delivered(std::uint32_t index) {
+  counters_.bytes_delivered += messages_[index].bytes;
+  const network::Callback callback = std::move(messages_[index].on_delivered);
+  messages_.release(index);
+  --outstanding_;
+  if (callback) callback(now());
+}
+
+// Payload bytes of a packet of a flow. Transfers are in order of sequence; the cursor moves forward
+// as packets are first sent and is put back by `rewind`.
+template <FabricKind K>
+std::uint32_t Engine<K>::payload_of(Flow& flow, std::uint32_t sequence) {
+  if (flow.sending == kNone || transfers_[flow.sending].first > sequence) {
+    flow.sending = flow.oldest;
+  }
+  while (transfers_[flow.sending].last < sequence) flow.sending = transfers_[flow.sending].next;
+  const Transfer& transfer = transfers_[flow.sending];
+  return sequence == transfer.last ? transfer.last_payload
+                                   : static_cast<std::uint32_t>(profile_.link.mtu.count());
+}
+
+// Everything before `expected` has arrived: messages that end there become visible.
+template <FabricKind K>
+void Engine<K>::complete_transfers(Flow& flow, std::uint32_t expected) {
+  while (flow.receiving != kNone && transfers_[flow.receiving].last < expected) {
+    const Transfer& transfer = transfers_[flow.receiving];
+    if (--messages_[transfer.message].transfers_left == 0) {
+      events_.push(now() + profile_.host.receive_overhead, kDelivered, transfer.message);
+    }
+    flow.receiving = transfer.next;
+  }
+}
+
+template <FabricKind K>
+void Engine<K>::forget_acknowledged(Flow& flow, std::uint32_t unacked) {
+  while (flow.oldest != kNone && transfers_[flow.oldest].last < unacked) {
+    const std::uint32_t done = flow.oldest;
+    flow.oldest = transfers_[done].next;
+    if (flow.sending == done) flow.sending = flow.oldest;
+    if (flow.newest == done) flow.newest = kNone;
+    transfers_.release(done);
+  }
+}
+
+template <FabricKind K>
+void Engine<K>::arm_timer(std::uint32_t index, base::Time timeout) {
+  Flow& flow = flows_[index];
+  flow.deadline_ps = (now() + timeout).ps();
+  if (flow.timer_pending) return;  // it will look at the deadline when it fires
+  flow.timer_pending = true;
+  events_.push(base::Time::picoseconds(flow.deadline_ps), kRetransmit, index);
+}
+
+template <FabricKind K>
+void Engine<K>::at(base::Time at, network::Callback callback) {
+  const std::uint32_t index = timers_.allocate();
+  timers_[index] = std::move(callback);
+  ++outstanding_;
+  events_.push(at, kTimer, index);
+}
+
+template <FabricKind K>
+void Engine<K>::run() {
+  stopped_ = false;
+  while (!stopped_ && outstanding_ > 0) {
+    if (events_.empty()) {
+      throw base::failure("deadlock: messages are outstanding and nothing can move");
+    }
+    dispatch(events_.pop());
+  }
+}
+
+template <FabricKind K>
+void Engine<K>::dispatch(const engine::Event& event) {
+  switch (event.kind()) {
+    case kArrive:
+      on_arrive(event.target);
+      break;
+    case kWake:
+      ports_[event.target].wake_pending = false;
+      try_start(event.target);
+      break;
+    case kPause: {
+      PortState& port = ports_[event.target];
+      port.paused = true;
+      port.paused_since_ps = event.time_ps;
+      break;
+    }
+    case kResume: {
+      PortState& port = ports_[event.target];
+      port.paused = false;
+      port.paused_ps += event.time_ps - port.paused_since_ps;
+      try_start(event.target);
+      break;
+    }
+    case kCredit:
+      ports_[event.target].credits.update(event.value);
+      try_start(event.target);
+      break;
+    case kPaced:
+      if constexpr (!kTcp) on_paced(event.target);
+      break;
+    case kRateTimer:
+      if constexpr (!kTcp) on_rate_timer(event.target);
+      break;
+    case kRetransmit:
+      if constexpr (kTcp) {
+        on_tcp_timer(event.target);
+      } else {
+        on_retransmit_timer(event.target);
+      }
+      break;
+    case kCoreDone:
+      if constexpr (kTcp) on_core_done(event.target);
+      break;
+    case kMessageStart:
+      on_message_start(event.target, event.value);
+      break;
+    case kDelivered:
+      on_delivered(event.target);
+      break;
+    case kTimer: {
+      const network::Callback callback = std::move(timers_[event.target]);
+      timers_.release(event.target);
+      --outstanding_;
+      callback(now());
+      break;
+    }
+    default:
+      throw base::failure("unknown event");
+  }
+}
+
+template <FabricKind K>
+network::Counters Engine<K>::counters() const {
+  network::Counters c = counters_;
+  c.events = events_.popped();
+  for (const PortState& port : ports_) {
+    std::int64_t paused = port.paused_ps;
+    std::int64_t stalled = port.stalled_ps;
+    if (port.paused) paused += now().ps() - port.paused_since_ps;
+    if (port.stalled) stalled += now().ps() - port.stalled_since_ps;
+    c.paused += base::Time::picoseconds(paused);
+    c.credit_stalled += base::Time::picoseconds(stalled);
+    c.max_queue_bytes = std::max(c.max_queue_bytes, port.max_queued_bytes);
+  }
+  for (const Core& core : cores_) c.cpu_busy += base::Time::picoseconds(core.busy_ps);
+  c.cores = static_cast<int>(cores_.size());
+  return c;
+}
+
+}  // namespace fabricast::packet

@@ -1,0 +1,126 @@
+#pragma once
+// The TCP host. Every segment costs its connection's core time on each side (stack, copy), one
+// after the other; a core that was idle starts one interrupt delay late. Acknowledgements are
+// cumulative, one for every `ack_every` segments, at once when a message ends or a segment is out
+// of order; their own processing is part of the measured per-packet cost. Included by engine.h
+// only.
+
+#include "packet/engine.h"
+
+namespace fabricast::packet {
+
+template <FabricKind K>
+void Engine<K>::pump(std::uint32_t index) {
+  if constexpr (kTcp) {
+    TcpConnection& tcp = flows_[index];
+    std::uint32_t sequence = 0;
+    while (tcp.sender.next(&sequence)) {
+      const bool again = sequence + 1 <= tcp.highest;
+      const std::uint32_t payload = payload_of(tcp, sequence);
+      const PacketIndex packet_index = packets_.allocate();
+      Packet& packet = packets_[packet_index];
+      packet.flow = index;
+      packet.sequence = sequence;
+      packet.payload = static_cast<std::uint16_t>(payload);
+      packet.wire = static_cast<std::uint16_t>(payload + profile_.link.header.count());
+      ++counters_.data_packets;
+      if (again) ++counters_.retransmitted_packets;
+      tcp.highest = std::max(tcp.highest, sequence + 1);
+      if (!tcp.sender.outstanding()) arm_timer(index, tcp.sender.rto());
+      tcp.sender.sent(sequence, now());
+      core_push(tcp.source_core, packet_index, false);
+    }
+  }
+}
+
+template <FabricKind K>
+std::int64_t Engine<K>::cpu_cost_ps(const Packet& packet) const {
+  return profile_.tcp.cpu_per_packet.ps() +
+         static_cast<std::int64_t>(profile_.tcp.cpu_ns_per_byte * 1000.0 * packet.payload);
+}
+
+template <FabricKind K>
+void Engine<K>::core_push(std::uint32_t index, PacketIndex packet, bool interrupt) {
+  Core& core = cores_[index];
+  core.jobs.push(packets_, packet);
+  if (core.active) return;
+  core.active = true;
+  const base::Time delay = interrupt ? profile_.tcp.interrupt_delay : base::Time();
+  events_.push(now() + delay + base::Time::picoseconds(cpu_cost_ps(packets_[packet])), kCoreDone,
+               index);
+}
+
+template <FabricKind K>
+void Engine<K>::on_core_done(std::uint32_t index) {
+  if constexpr (kTcp) {
+    Core& core = cores_[index];
+    const PacketIndex packet_index = core.jobs.pop(packets_);
+    core.busy_ps += cpu_cost_ps(packets_[packet_index]);
+    core.active = !core.jobs.empty();
+    if (core.active) {
+      const Packet& next = packets_[core.jobs.front()];
+      events_.push(now() + base::Time::picoseconds(cpu_cost_ps(next)), kCoreDone, index);
+    }
+    Packet& packet = packets_[packet_index];
+    if (packet.hop == 0) {
+      packet.time_ps = now().ps();
+      enqueue(flows_[packet.flow].source_port, packet_index);
+    } else {
+      on_tcp_data(packet_index);
+    }
+  }
+}
+
+template <FabricKind K>
+void Engine<K>::on_tcp_data(PacketIndex packet_index) {
+  if constexpr (kTcp) {
+    const Packet packet = packets_[packet_index];
+    packets_.release(packet_index);
+    TcpConnection& tcp = flows_[packet.flow];
+    const bool in_order = tcp.window.receive(packet.sequence) == ReceiveWindow::Outcome::kInOrder;
+    ++tcp.unreported_packets;
+    const std::uint32_t before = tcp.receiving;
+    if (in_order) complete_transfers(tcp, tcp.window.expected());
+    if (!in_order || tcp.receiving != before ||
+        tcp.unreported_packets >= static_cast<std::uint32_t>(profile_.transport.ack_every)) {
+      tcp.unreported_packets = 0;
+      reply(packet.flow, PacketType::kAck, tcp.window.expected());
+    }
+  }
+}
+
+template <FabricKind K>
+void Engine<K>::on_tcp_ack(PacketIndex packet_index) {
+  if constexpr (kTcp) {
+    const Packet packet = packets_[packet_index];
+    packets_.release(packet_index);
+    TcpConnection& tcp = flows_[packet.flow];
+    const bool progress = packet.sequence > tcp.sender.unacked();
+    tcp.sender.on_ack(packet.sequence, now());
+    if (progress) {
+      forget_acknowledged(tcp, packet.sequence);
+      if (tcp.sender.outstanding()) arm_timer(packet.flow, tcp.sender.rto());
+    }
+    pump(packet.flow);
+  }
+}
+
+template <FabricKind K>
+void Engine<K>::on_tcp_timer(std::uint32_t index) {
+  if constexpr (kTcp) {
+    TcpConnection& tcp = flows_[index];
+    tcp.timer_pending = false;
+    if (!tcp.sender.outstanding()) return;
+    if (tcp.deadline_ps > now().ps()) {
+      tcp.timer_pending = true;
+      events_.push(base::Time::picoseconds(tcp.deadline_ps), kRetransmit, index);
+      return;
+    }
+    ++counters_.timeouts;
+    tcp.sender.on_timeout();
+    arm_timer(index, tcp.sender.rto());
+    pump(index);
+  }
+}
+
+}  // namespace fabricast::packet
