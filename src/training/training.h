@@ -45,23 +45,23 @@ struct PhaseReport {
 struct Result {
   double step_time_s = 0;
   Breakdown breakdown_s;
-  double gpu_utilisation_pct = 0;  ///< compute-stream busy / step
+  double gpu_utilisation_pct = 0;      ///< compute-stream busy / step
   double gpu_utilisation_smi_pct = 0;  ///< as nvidia-smi reads: NCCL kernels count as busy
   double mfu_pct = 0;
-  double jitter_pct = 0;           ///< sigma / mu of the step time over the iterations
+  double jitter_pct = 0;  ///< sigma / mu of the step time over the iterations
   double tokens_per_s = 0;
   double days = 0;
   model::Memory memory;
   std::vector<PhaseReport> phases;
   std::vector<double> step_times_s;  ///< one per iteration
-  network::NetworkMetrics network;   ///< the part measured under this workload; idle part filled too
+  network::NetworkMetrics network;  ///< the part measured under this workload; idle part filled too
   network::Counters counters;
 };
 
 struct Options {
   int threads = 1;
-  int states = 16;              ///< independent states per phase
-  bool packet_exact = false;    ///< --resolution packet: no extrapolation
+  int states = 16;            ///< independent states per phase
+  bool packet_exact = false;  ///< --resolution packet: no extrapolation
   bool quiet = false;
 };
 

@@ -1,0 +1,208 @@
+#include "training/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/parallel.h"
+#include "base/random.h"
+#include "base/statistics.h"
+#include "collective/run.h"
+#include "network/probes.h"
+
+namespace fabricast::training {
+namespace {
+
+using base::Bytes;
+using base::Time;
+using collective::Op;
+using network::Counters;
+using network::PhaseSamples;
+
+// Two successive doublings that agree within this are steady.
+constexpr double kSteady = 0.03;
+constexpr std::int64_t kSmallestStart = 1 << 20;
+// Assumed: often enough for a percentile within one phase, too seldom to load anything.
+constexpr std::int64_t kProbeIntervalUs = 20;
+
+struct Run {
+  double seconds = 0;
+  double simulated_s = 0;
+  Counters counters;
+  std::vector<double> latencies_us;
+};
+
+std::unique_ptr<collective::Schedule> schedule_of(const Phase& phase,
+                                                  const std::vector<base::Rank>& group,
+                                                  Bytes size) {
+  switch (phase.op) {
+    case Op::kAllToAll:
+      return collective::pairwise_all_to_all(group, size, phase.cutting);
+    case Op::kSendRecv:
+      return group.size() == 2 && phase.name.starts_with("pp")
+                 ? collective::send_recv_pair(group, size, phase.cutting)
+                 : collective::send_recv_ring(group, size, phase.cutting);
+    default:
+      return collective::ring(phase.op, group, size, phase.cutting);
+  }
+}
+
+/// Every rank reaches the phase when its own compute is done.
+std::vector<Time> starts(const Phase& phase, int ranks, const SamplingSpec& spec,
+                         std::uint64_t state) {
+  base::RandomStream random(spec.seed, "skew/" + phase.name, state);
+  std::vector<double> offsets(static_cast<std::size_t>(ranks));
+  for (double& offset : offsets) offset = random.normal() * spec.variation * phase.preceding_s;
+  const double earliest = *std::min_element(offsets.begin(), offsets.end());
+  std::vector<Time> result;
+  for (const double offset : offsets) result.push_back(Time::seconds(offset - earliest));
+  return result;
+}
+
+Run simulate(const Phase& phase, const fabric::Fabric& fabric, const network::Factory& factory,
+             const SamplingSpec& spec, Bytes size, std::uint64_t state) {
+  const auto net = factory(spec.seed);
+  const std::uint64_t stream =
+      base::mix64(spec.seed ^ base::mix64(base::hash_name(phase.name) + state));
+  std::vector<std::unique_ptr<network::BackgroundTraffic>> background;
+  std::unique_ptr<network::LatencyProbe> probe;
+  if (!phase.inside_nodes) {
+    for (std::size_t i = 0; i < spec.background.size(); ++i) {
+      background.push_back(std::make_unique<network::BackgroundTraffic>(
+          *net, fabric, spec.background[i], base::mix64(stream + i)));
+    }
+    if (spec.probe) {
+      probe = std::make_unique<network::LatencyProbe>(
+          *net, fabric, Time::picoseconds(kProbeIntervalUs * 1'000'000), stream);
+    }
+  }
+  std::vector<std::unique_ptr<collective::Schedule>> schedules;
+  for (const auto& group : phase.groups) schedules.push_back(schedule_of(phase, group, size));
+  collective::RunOptions options;
+  options.step_overhead = spec.step_overhead;
+  options.start = starts(phase, fabric.gpus(), spec, state);
+  Run run;
+  run.seconds = collective::run(*net, schedules, options).s();
+  run.simulated_s = net->now().s();
+  run.counters = net->counters();
+  if (probe) run.latencies_us = probe->latencies_us();
+  return run;
+}
+
+/// The smallest size whose doubling shows the steady rate: one loop of a collective, one window of
+/// a pair, and at least 1 MiB per rank.
+Bytes first_size(const Phase& phase) {
+  const auto n = static_cast<std::int64_t>(phase.groups[0].size());
+  const Bytes chunks = phase.cutting.chunk * static_cast<std::int64_t>(phase.cutting.channels);
+  const Bytes loop = phase.op == Op::kSendRecv ? chunks * 8 : chunks * n;
+  return std::max(loop, Bytes(kSmallestStart));
+}
+
+/// Sizes that every state simulates: one when whole, else two to extrapolate from.
+struct Sizes {
+  std::vector<Bytes> sizes;
+  std::vector<Run> first_state;
+  double disagreement = 0;  ///< of the last two marginal times per byte, relative
+};
+
+double slope(const Run& small, const Run& large, Bytes step) {
+  return (large.seconds - small.seconds) / static_cast<double>(step.count());
+}
+
+/// Doubles the size in state 0 until two successive marginal rates agree, the whole costs no more,
+/// or the next run would cost too much.
+Sizes choose_sizes(const Phase& phase, const fabric::Fabric& fabric,
+                   const network::Factory& factory, const SamplingSpec& spec) {
+  const auto run = [&](Bytes size) { return simulate(phase, fabric, factory, spec, size, 0); };
+  Sizes result;
+  const Bytes first = first_size(phase);
+  if (!spec.whole && !phase.inside_nodes && phase.size > first * 4) {
+    std::vector<Run> runs{run(first), run(first * 2)};
+    for (Bytes size = first * 4; size * 3 < phase.size * 2; size = size * 2) {
+      runs.push_back(run(size));
+      const std::size_t n = runs.size();
+      const double before = slope(runs[n - 3], runs[n - 2], size / 4);
+      const double now = slope(runs[n - 2], runs[n - 1], size / 2);
+      result.disagreement = before > 0 ? std::abs(now / before - 1) : 1;
+      if (result.disagreement <= kSteady ||
+          runs[n - 1].counters.packet_hops * 2 > spec.hops_per_run) {
+        result.sizes = {size / 2, size};
+        result.first_state = {runs[n - 2], runs[n - 1]};
+        return result;
+      }
+    }
+  }
+  result.disagreement = 0;
+  result.sizes = {phase.size};
+  result.first_state = {run(phase.size)};
+  return result;
+}
+
+/// The rest of the transfer is q further pieces like the one between the two sizes: q times their
+/// mean, and, the pieces being independent, sqrt(q) times a state's own deviation from it.
+void extrapolate(const Phase& phase, const Sizes& sizes,
+                 const std::vector<std::vector<Run>>& states, PhaseSamples& samples) {
+  const Bytes piece = sizes.sizes[1] - sizes.sizes[0];
+  const double q = (phase.size - sizes.sizes[1]) / piece;
+  std::vector<double> pieces;
+  for (const auto& runs : states) pieces.push_back(runs[1].seconds - runs[0].seconds);
+  const double mean = std::max(0.0, base::mean(pieces));
+  double total = 0;
+  for (std::size_t k = 0; k < states.size(); ++k) {
+    const double rest = q * mean + std::sqrt(q) * (pieces[k] - mean);
+    samples.seconds.push_back(states[k][1].seconds + std::max(0.0, rest));
+    total += samples.seconds.back();
+  }
+  const double share = q * mean * static_cast<double>(states.size()) / total;
+  samples.extrapolated = true;
+  samples.extrapolation_error = sizes.disagreement * share;
+}
+
+}  // namespace
+
+void add_counters(Counters& sum, const Counters& more) {
+  sum.events += more.events;
+  sum.packet_hops += more.packet_hops;
+  sum.data_packets += more.data_packets;
+  sum.retransmitted_packets += more.retransmitted_packets;
+  sum.dropped_packets += more.dropped_packets;
+  sum.ecn_marked_packets += more.ecn_marked_packets;
+  sum.cnps += more.cnps;
+  sum.pause_frames += more.pause_frames;
+  sum.timeouts += more.timeouts;
+  sum.bytes_sent += more.bytes_sent;
+  sum.bytes_delivered += more.bytes_delivered;
+  sum.paused += more.paused;
+  sum.credit_stalled += more.credit_stalled;
+  sum.cpu_busy += more.cpu_busy;
+  sum.cores = std::max(sum.cores, more.cores);
+  sum.max_queue_bytes = std::max(sum.max_queue_bytes, more.max_queue_bytes);
+}
+
+PhaseSamples sample(const Phase& phase, const fabric::Fabric& fabric,
+                    const network::Factory& factory, const SamplingSpec& spec) {
+  const Sizes sizes = choose_sizes(phase, fabric, factory, spec);
+  std::vector<std::vector<Run>> states(static_cast<std::size_t>(spec.states));
+  states[0] = sizes.first_state;
+  base::parallel_for(states.size() - 1, spec.threads, [&](std::size_t i) {
+    for (const Bytes size : sizes.sizes) {
+      states[i + 1].push_back(simulate(phase, fabric, factory, spec, size, i + 1));
+    }
+  });
+  PhaseSamples samples;
+  for (const auto& runs : states) {
+    for (const Run& run : runs) {
+      add_counters(samples.counters, run.counters);
+      samples.simulated_s += run.simulated_s;
+      samples.probe_latencies_us.insert(samples.probe_latencies_us.end(), run.latencies_us.begin(),
+                                        run.latencies_us.end());
+    }
+  }
+  if (sizes.sizes.size() == 2) {
+    extrapolate(phase, sizes, states, samples);
+  } else {
+    for (const auto& runs : states) samples.seconds.push_back(runs[0].seconds);
+  }
+  return samples;
+}
+
+}  // namespace fabricast::training

@@ -1,0 +1,32 @@
+#pragma once
+// Samples a phase in independent states of the network: each state has its own background traffic
+// and its own skew between ranks; ECMP hashes are those of the job and stay. Long transfers are
+// simulated until their marginal rate is steady and then extrapolated, with a stated error.
+
+#include "network/background.h"
+#include "network/network.h"
+#include "network/phase_cache.h"
+#include "training/plan.h"
+
+namespace fabricast::training {
+
+struct SamplingSpec {
+  int states = 16;
+  int threads = 1;
+  bool whole = false;        ///< no extrapolation, whatever it costs
+  bool probe = false;        ///< measure the latency of small messages meanwhile
+  double variation = 0;      ///< sigma/mu of the compute before the phase
+  base::Time step_overhead;  ///< of one chunk in a collective
+  std::uint64_t seed = 1;
+  std::vector<network::BackgroundSpec> background;
+  /// A run that is to be doubled must have made fewer packet-hops than half of this.
+  std::uint64_t hops_per_run = 400'000;
+};
+
+network::PhaseSamples sample(const Phase& phase, const fabric::Fabric& fabric,
+                             const network::Factory& factory, const SamplingSpec& spec);
+
+/// Adds `more` to `sum`; maxima stay maxima.
+void add_counters(network::Counters& sum, const network::Counters& more);
+
+}  // namespace fabricast::training
