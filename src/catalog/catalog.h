@@ -28,7 +28,8 @@ struct Value {
 
 /// One thing of the catalogue with the provenance of each of its values.
 struct Entry {
-  std::string category;  ///< "gpus", "adapters", "switches", "cables", "models", "prices", "fabrics"
+  std::string
+      category;  ///< "gpus", "adapters", "switches", "cables", "models", "prices", "fabrics"
   std::string id;
   std::string name;
   std::vector<Value> values;
@@ -45,21 +46,26 @@ struct Gpu {
   double bf16_tflops = 0;
   double fp8_tflops = 0;
   double fp4_tflops = 0;
-  double memory_gb = 0;               ///< decimal GB
-  double memory_gb_per_s = 0;         ///< HBM or GDDR bandwidth, GB/s
-  double nvlink_gb_per_s = 0;         ///< per GPU and direction, GB/s; 0: no NVLink, PCIe is used
-  double nvlink_latency_us = 0;       ///< one message between two GPUs of a node, us
-  double pcie_gb_per_s = 0;           ///< per direction, GB/s
-  double gemm_efficiency = 0;         ///< share of the peak that large GEMMs reach, 0..1
-  double attention_efficiency = 0;    ///< share of the BF16 peak that fused attention reaches, 0..1
-  double kernel_launch_us = 0;        ///< gap before a kernel when the stream is not empty, us
-  double kernel_variation_pct = 0;    ///< sigma/mu of one kernel's duration from step to step
-  double power_w = 0;                 ///< board power limit, W
+  double memory_gb = 0;             ///< decimal GB
+  double memory_gb_per_s = 0;       ///< HBM or GDDR bandwidth, GB/s
+  double nvlink_gb_per_s = 0;       ///< per GPU and direction, GB/s; 0: no NVLink, PCIe is used
+  double nvlink_latency_us = 0;     ///< one message between two GPUs of a node, us
+  double pcie_gb_per_s = 0;         ///< per direction, GB/s
+  double gemm_efficiency = 0;       ///< share of the BF16 peak that large GEMMs reach, 0..1
+  double fp8_gemm_efficiency = 0;   ///< the same at FP8 and FP4; 0: as `gemm_efficiency`
+  double attention_efficiency = 0;  ///< share of the BF16 peak that fused attention reaches, 0..1
+  double kernel_launch_us = 0;      ///< gap before a kernel when the stream is not empty, us
+  double kernel_variation_pct = 0;  ///< sigma/mu of one kernel's duration from step to step
+  double power_w = 0;               ///< board power limit, W
   /// Peak at a precision, TFLOP/s; 0 when the GPU lacks it.
   double peak_tflops(Precision precision) const;
+  /// Share of that peak that large GEMMs reach.
+  double gemm_efficiency_at(Precision precision) const;
 };
 
 enum class LinkLayer { kInfiniBand, kEthernet };
+/// "infiniband", "ethernet".
+std::string_view name_of(LinkLayer layer);
 
 struct Adapter {
   std::string id;
@@ -99,25 +105,25 @@ struct LanguageModel {
   std::string name;
   int layers = 0;
   int hidden = 0;
-  int feed_forward = 0;          ///< intermediate size of a dense MLP
+  int feed_forward = 0;  ///< intermediate size of a dense MLP
   int heads = 0;
-  int kv_heads = 0;              ///< grouped-query attention; = heads for multi-head
+  int kv_heads = 0;  ///< grouped-query attention; = heads for multi-head
   int head_dim = 0;
   int vocabulary = 0;
   bool tied_embeddings = false;
-  bool gated_mlp = true;         ///< SwiGLU: three matrices instead of two
-  bool attention_bias = false;   ///< biases on Q, K, V (Qwen2)
-  int experts = 0;               ///< routed experts per MoE layer; 0: dense
+  bool gated_mlp = true;        ///< SwiGLU: three matrices instead of two
+  bool attention_bias = false;  ///< biases on Q, K, V (Qwen2)
+  int experts = 0;              ///< routed experts per MoE layer; 0: dense
   int experts_per_token = 0;
   int shared_experts = 0;
-  int expert_feed_forward = 0;   ///< intermediate size of one expert
-  int dense_layers = 0;          ///< leading layers with a dense MLP in a MoE model
-  int q_lora_rank = 0;           ///< multi-head latent attention (DeepSeek); 0: none
+  int expert_feed_forward = 0;  ///< intermediate size of one expert
+  int dense_layers = 0;         ///< leading layers with a dense MLP in a MoE model
+  int q_lora_rank = 0;          ///< multi-head latent attention (DeepSeek); 0: none
   int kv_lora_rank = 0;
   int qk_rope_head_dim = 0;
   int qk_nope_head_dim = 0;
   int v_head_dim = 0;
-  int context = 0;               ///< longest sequence it was trained for
+  int context = 0;                    ///< longest sequence it was trained for
   double published_parameters_b = 0;  ///< as its authors state, 1e9
 };
 
@@ -176,8 +182,15 @@ class Catalog {
   std::uint64_t digest_ = 0;
 };
 
-/// Reads a Hugging Face `config.json` (architectures Llama, Mistral, Mixtral, Qwen2, DeepSeek-V2/V3).
-/// Throws base::Error (input) on a missing key or an unknown architecture.
+/// `with_overrides` of fabric_profile.h that also accepts `switch: <id>` and `adapter: <id>`: the
+/// pipeline latency and the buffer of the new switch replace those of the old one, unless the same
+/// overrides set them. Throws base::Error (input) also when the device does not speak the link
+/// layer of the profile.
+FabricProfile with_overrides(const Catalog& catalog, const FabricProfile& profile,
+                             base::yaml::Fields& fields);
+
+/// Reads a Hugging Face `config.json` (architectures Llama, Mistral, Mixtral, Qwen2,
+/// DeepSeek-V2/V3). Throws base::Error (input) on a missing key or an unknown architecture.
 LanguageModel read_hugging_face_config(const std::string& path);
 
 }  // namespace fabricast::catalog

@@ -32,25 +32,25 @@ enum class LossRecovery {
 };
 
 struct FabricProfile {
-  std::string id;           ///< catalogue id it was made from: "roce-v2"
-  std::string name;         ///< key in results; the scenario's `name`, else the id
+  std::string id;    ///< catalogue id it was made from: "roce-v2"
+  std::string name;  ///< key in results; the scenario's `name`, else the id
   std::string description;
   FabricKind kind = FabricKind::kInfiniBand;
   std::string switch_model;   ///< catalogue id
   std::string adapter_model;  ///< catalogue id
 
   struct Link {
-    base::Bytes mtu;          ///< payload of a full packet (IB/RoCE path MTU, TCP MSS)
-    base::Bytes header;       ///< everything else a data packet occupies on the wire
-    base::Bytes ack;          ///< an acknowledgement on the wire
-    base::Time phy;           ///< PMA/PCS and FEC latency per link
+    base::Bytes mtu;             ///< payload of a full packet (IB/RoCE path MTU, TCP MSS)
+    base::Bytes header;          ///< everything else a data packet occupies on the wire
+    base::Bytes ack;             ///< an acknowledgement on the wire
+    base::Time phy;              ///< PMA/PCS and FEC latency per link
     double rate_efficiency = 1;  ///< usable share of the nominal rate after line coding
   } link;
 
   struct Switching {
-    base::Time latency;       ///< pipeline of one switch, port to port
+    base::Time latency;  ///< pipeline of one switch, port to port
     Forwarding forwarding = Forwarding::kCutThrough;
-    base::Bytes buffer;       ///< shared packet buffer of a switch (Ethernet)
+    base::Bytes buffer;  ///< shared packet buffer of a switch (Ethernet)
   } switching;
 
   struct Host {
@@ -67,24 +67,24 @@ struct FabricProfile {
 
   struct Transport {
     LossRecovery recovery = LossRecovery::kGoBackN;
-    int ack_every = 1;        ///< data packets per acknowledgement (the last of a message always)
+    int ack_every = 1;          ///< data packets per acknowledgement (the last of a message always)
     int timeout_exponent = 20;  ///< RC timeout 4.096 us * 2^t
-    base::Bytes window;       ///< most unacknowledged bytes of a queue pair; 0: unlimited
+    base::Bytes window;         ///< most unacknowledged bytes of a queue pair; 0: unlimited
   } transport;
 
   struct Pfc {
     bool enabled = false;
-    double alpha = 0;         ///< XOFF trigger = alpha * free shared pool, per ingress and priority
-    base::Bytes xon_offset;   ///< XON this far below the trigger
+    double alpha = 0;        ///< XOFF trigger = alpha * free shared pool, per ingress and priority
+    base::Bytes xon_offset;  ///< XON this far below the trigger
     bool headroom_computed = true;  ///< by the formula of docs/models/packet.md; else `headroom`
-    base::Bytes headroom;     ///< per ingress port and lossless priority
+    base::Bytes headroom;           ///< per ingress port and lossless priority
   } pfc;
 
   struct Ecn {
     bool enabled = false;
     base::Bytes kmin;
     base::Bytes kmax;
-    double pmax = 0;          ///< 0..1
+    double pmax = 0;  ///< 0..1
   } ecn;
 
   struct Dcqcn {
@@ -92,8 +92,8 @@ struct FabricProfile {
     double g = 0;
     base::Time alpha_timer;
     base::Time increase_timer;
-    base::Time cnp_interval;         ///< least time between two CNPs of a flow, at the receiver
-    base::Time decrease_interval;    ///< least time between two rate cuts, at the sender
+    base::Time cnp_interval;       ///< least time between two CNPs of a flow, at the receiver
+    base::Time decrease_interval;  ///< least time between two rate cuts, at the sender
     base::Bytes byte_counter;
     int fast_recovery_steps = 5;
     base::Rate additive_increase;
@@ -102,35 +102,44 @@ struct FabricProfile {
   } dcqcn;
 
   struct Credits {
-    base::Bytes vl_buffer;    ///< receive buffer per port and virtual lane, a multiple of 64 bytes
+    base::Bytes vl_buffer;  ///< receive buffer per port and virtual lane, a multiple of 64 bytes
   } credits;
 
   struct Tcp {
-    int initial_window = 10;           ///< segments (RFC 6928)
-    base::Bytes receive_window;        ///< most unread bytes of a connection
+    int initial_window = 10;     ///< segments (RFC 6928)
+    base::Bytes receive_window;  ///< most unread bytes of a connection
     base::Time minimum_rto;
-    int streams_per_connection = 1;    ///< sockets that one connection of ranks is spread over
-    int cores_per_nic = 1;             ///< cores that run the stack and the copies for one NIC
-    base::Time cpu_per_packet;         ///< per segment, one side, with TSO/GRO amortised
-    double cpu_ns_per_byte = 0;        ///< copies and checksums, one side
-    base::Time interrupt_delay;        ///< moderation, when the receiver is idle
-    double queue_alpha = 1;            ///< tail-drop limit = alpha * free pool, per egress queue
+    int streams_per_connection = 1;  ///< sockets that one connection of ranks is spread over
+    int cores_per_nic = 1;           ///< cores that run the stack and the copies for one NIC
+    base::Time cpu_per_packet;       ///< per segment, one side, with TSO/GRO amortised
+    double cpu_ns_per_byte = 0;      ///< copies and checksums, one side
+    base::Time interrupt_delay;      ///< moderation, when the receiver is idle
+    double queue_alpha = 1;          ///< tail-drop limit = alpha * free pool, per egress queue
   } tcp;
 };
 
-/// One declared parameter, for `fabricast catalog`, overrides and tests.
+/// One declared parameter, for `fabricast catalog`, overrides and tests. kB and MB are decimal.
 struct ParameterInfo {
   std::string key;   ///< "ecn.kmin_kb"
-  std::string unit;  ///< "kB", "ns", "1", ...
+  std::string unit;  ///< "kB", "ns", "1", ...; "flag" and "choice" for what is not a number
   double min = 0;
   double max = 0;
   std::string meaning;
+  std::vector<std::string> choices;  ///< of a choice, in the order of its numbers
+  std::vector<FabricKind> kinds;     ///< the kinds of fabric that have this parameter
 };
 const std::vector<ParameterInfo>& fabric_parameters();
 
+/// The value of a parameter in its unit; a flag is 0 or 1, a choice the index in `choices`.
+/// Throws base::Error (failure) when no parameter has this key.
+double parameter(const FabricProfile& profile, std::string_view key);
+
 /// Applies a scenario's overrides (`{profile: roce-v2, name: mine, ecn: {kmin_kb: 400}}`) to a copy
-/// of `profile`. Throws base::Error (input) on an unknown group or key (with the near miss), a value
-/// out of range, or a combination that cannot be built (kmin > kmax).
+/// of `profile`; `name` becomes the profile's name, `profile` is the caller's, and nothing else may
+/// stand in the mapping. Throws base::Error (input) on an unknown group or key (with the near
+/// miss), a parameter that this kind of fabric does not have, a value out of range, or a
+/// combination that cannot be built (kmin > kmax, an MTU that InfiniBand does not know, a virtual
+/// lane's buffer that is not whole credits or below two packets).
 FabricProfile with_overrides(const FabricProfile& profile, base::yaml::Fields& fields);
 
 /// A digest of every parameter, for the phase cache.

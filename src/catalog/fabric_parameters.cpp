@@ -1,0 +1,388 @@
+#include "catalog/fabric_parameters.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "base/random.h"
+
+namespace fabricast::catalog {
+
+namespace {
+
+using Profile = FabricProfile;
+using Kinds = std::vector<FabricKind>;
+
+const Kinds kInfiniBandOnly = {FabricKind::kInfiniBand};
+const Kinds kRoceOnly = {FabricKind::kRoceV2};
+const Kinds kTcpOnly = {FabricKind::kTcp};
+const Kinds kRdma = {FabricKind::kInfiniBand, FabricKind::kRoceV2};
+const Kinds kEthernet = {FabricKind::kRoceV2, FabricKind::kTcp};
+const Kinds kAll = {FabricKind::kInfiniBand, FabricKind::kRoceV2, FabricKind::kTcp};
+
+/// How many of the member's own unit (byte, second, bit per second, 1) make one of `unit`.
+double factor_of(std::string_view unit) {
+  static constexpr std::array<std::pair<std::string_view, double>, 9> kFactors = {{
+      {"1", 1},
+      {"B", 1},
+      {"kB", 1e3},
+      {"MB", 1e6},
+      {"ns", 1e-9},
+      {"us", 1e-6},
+      {"ms", 1e-3},
+      {"Mb/s", 1e6},
+      {"ns/B", 1},
+  }};
+  for (const auto& [name, factor] : kFactors) {
+    if (name == unit) return factor;
+  }
+  throw base::failure(fmt::format("the unit `{}` is not known to the fabric parameters", unit));
+}
+
+double in_unit(base::Bytes member, double factor) {
+  return static_cast<double>(member.count()) / factor;
+}
+double in_unit(base::Time member, double factor) {
+  return static_cast<double>(member.ps()) / (factor * 1e12);
+}
+double in_unit(base::Rate member, double factor) {
+  return static_cast<double>(member.bps()) / factor;
+}
+template <class T>
+double in_unit(T member, double factor) {
+  return static_cast<double>(member) / factor;
+}
+
+void assign(base::Bytes& member, double value, double factor) {
+  member = base::Bytes::from(value * factor);
+}
+void assign(base::Time& member, double value, double factor) {
+  member = base::Time::seconds(value * factor);
+}
+void assign(base::Rate& member, double value, double factor) {
+  member = base::Rate::gigabits_per_second(value * factor * 1e-9);
+}
+template <class T>
+void assign(T& member, double value, double) {
+  if constexpr (std::is_enum_v<T>) {
+    member = static_cast<T>(static_cast<int>(value));
+  } else {
+    member = static_cast<T>(value);
+  }
+}
+
+template <class Group, class Member>
+FabricParameter quantity(std::string key, Group Profile::* group, Member Group::* member,
+                         std::string unit, double min, double max, const Kinds& kinds,
+                         std::string meaning) {
+  const double factor = factor_of(unit);
+  FabricParameter p;
+  p.info = {std::move(key), std::move(unit), min, max, std::move(meaning), {}, kinds};
+  p.whole = std::is_same_v<Member, int>;
+  p.get = [=](const Profile& profile) { return in_unit((profile.*group).*member, factor); };
+  p.set = [=](Profile& profile, double value) { assign((profile.*group).*member, value, factor); };
+  return p;
+}
+
+template <class Group>
+FabricParameter flag(std::string key, Group Profile::* group, bool Group::* member,
+                     const Kinds& kinds, std::string meaning) {
+  FabricParameter p = quantity(std::move(key), group, member, "1", 0, 1, kinds, std::move(meaning));
+  p.info.unit = "flag";
+  p.whole = true;
+  return p;
+}
+
+template <class Group, class Enum>
+FabricParameter choice(std::string key, Group Profile::* group, Enum Group::* member,
+                       std::vector<std::string> choices, const Kinds& kinds, std::string meaning) {
+  const auto last = static_cast<double>(choices.size() - 1);
+  FabricParameter p =
+      quantity(std::move(key), group, member, "1", 0, last, kinds, std::move(meaning));
+  p.info.unit = "choice";
+  p.info.choices = std::move(choices);
+  p.whole = true;
+  return p;
+}
+
+void append(std::vector<FabricParameter>& table, std::vector<FabricParameter> more) {
+  table.insert(table.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+}
+
+std::vector<FabricParameter> link_and_switch() {
+  using Link = Profile::Link;
+  using Switching = Profile::Switching;
+  const auto link = &Profile::link;
+  const auto sw = &Profile::switching;
+  return {
+      quantity("link.mtu_b", link, &Link::mtu, "B", 256, 65000, kAll,
+               "payload of a full packet: path MTU of InfiniBand and RoCE, MSS of TCP"),
+      quantity("link.header_b", link, &Link::header, "B", 8, 500, kAll,
+               "everything else that a data packet occupies on the wire"),
+      quantity("link.ack_b", link, &Link::ack, "B", 8, 500, kAll, "an acknowledgement on the wire"),
+      quantity("link.phy_ns", link, &Link::phy, "ns", 0, 10000, kAll,
+               "SerDes, PCS and FEC latency of one link, both ends"),
+      quantity("link.rate_efficiency", link, &Link::rate_efficiency, "1", 0.5, 1, kAll,
+               "usable share of the nominal rate after line coding"),
+      quantity("switching.latency_ns", sw, &Switching::latency, "ns", 1, 100000, kAll,
+               "pipeline of one switch, port to port"),
+      choice("switching.forwarding", sw, &Switching::forwarding,
+             {"cut-through", "store-and-forward"}, kAll, "when a switch may start to send on"),
+      quantity("switching.buffer_mb", sw, &Switching::buffer, "MB", 0.1, 100000, kEthernet,
+               "shared packet buffer of a switch"),
+  };
+}
+
+std::vector<FabricParameter> host_and_paths() {
+  using Host = Profile::Host;
+  using Paths = Profile::Paths;
+  const auto host = &Profile::host;
+  const auto paths = &Profile::paths;
+  return {
+      quantity("host.send_overhead_ns", host, &Host::send_overhead, "ns", 0, 1e6, kAll,
+               "post to first bit: doorbell, work-queue fetch, payload DMA; for TCP the system "
+               "call and the driver, without the per-segment and per-byte costs"),
+      quantity(
+          "host.receive_overhead_ns", host, &Host::receive_overhead, "ns", 0, 1e6, kAll,
+          "last bit to visible completion: DMA write, poll; for TCP the wake-up of the reader"),
+      quantity("host.message_rate_mps", host, &Host::message_rate_mps, "1", 0.001, 10000, kAll,
+               "messages per microsecond that an adapter can start"),
+      quantity("host.rate_share", host, &Host::rate_share, "1", 0.01, 1, kAll,
+               "share of the port rate that the adapter can feed"),
+      choice("paths.routing", paths, &Paths::routing, {"static", "ecmp", "adaptive"}, kAll,
+             "how a switch picks among equally short paths"),
+      quantity("paths.qps_per_connection", paths, &Paths::qps_per_connection, "1", 1, 128, kRdma,
+               "queue pairs that one connection of ranks is spread over"),
+  };
+}
+
+std::vector<FabricParameter> transport() {
+  using Transport = Profile::Transport;
+  const auto t = &Profile::transport;
+  return {
+      choice("transport.recovery", t, &Transport::recovery,
+             {"go-back-n", "selective-repeat", "out-of-order"}, kRdma,
+             "what is sent again after a loss, and whether packets may overtake"),
+      quantity("transport.ack_every", t, &Transport::ack_every, "1", 1, 1024, kAll,
+               "data packets per acknowledgement; the last of a message always has one"),
+      quantity("transport.timeout_exponent", t, &Transport::timeout_exponent, "1", 0, 31, kRdma,
+               "t of the timeout 4.096 us x 2^t of a reliable connection"),
+      quantity("transport.window_kb", t, &Transport::window, "kB", 0, 1e6, kRdma,
+               "most unacknowledged bytes of a queue pair; 0: unlimited"),
+  };
+}
+
+std::vector<FabricParameter> lossless_ethernet() {
+  using Pfc = Profile::Pfc;
+  using Ecn = Profile::Ecn;
+  const auto pfc = &Profile::pfc;
+  const auto ecn = &Profile::ecn;
+  return {
+      flag("pfc.enabled", pfc, &Pfc::enabled, kRoceOnly, "priority flow control, IEEE 802.1Qbb"),
+      quantity("pfc.alpha", pfc, &Pfc::alpha, "1", 1.0 / 256, 256, kRoceOnly,
+               "XOFF trigger as a multiple of the free shared pool, per ingress and priority"),
+      quantity("pfc.xon_offset_kb", pfc, &Pfc::xon_offset, "kB", 0, 1e5, kRoceOnly,
+               "XON this far below the trigger"),
+      flag("pfc.headroom_computed", pfc, &Pfc::headroom_computed, kRoceOnly,
+           "headroom from rate, cable length and MTU; else `pfc.headroom_kb`"),
+      quantity("pfc.headroom_kb", pfc, &Pfc::headroom, "kB", 0, 1e5, kRoceOnly,
+               "headroom per ingress port and lossless priority when it is not computed"),
+      flag("ecn.enabled", ecn, &Ecn::enabled, kRoceOnly, "explicit congestion notification"),
+      quantity("ecn.kmin_kb", ecn, &Ecn::kmin, "kB", 0, 1e5, kRoceOnly,
+               "egress queue at which marking begins"),
+      quantity("ecn.kmax_kb", ecn, &Ecn::kmax, "kB", 0, 1e5, kRoceOnly,
+               "egress queue above which every packet is marked"),
+      quantity("ecn.pmax", ecn, &Ecn::pmax, "1", 0, 1, kRoceOnly,
+               "marking probability just below kmax"),
+  };
+}
+
+std::vector<FabricParameter> rate_control() {
+  using Dcqcn = Profile::Dcqcn;
+  const auto d = &Profile::dcqcn;
+  return {
+      flag("dcqcn.enabled", d, &Dcqcn::enabled, kRoceOnly, "DCQCN at the adapters"),
+      quantity("dcqcn.g", d, &Dcqcn::g, "1", 1e-5, 1, kRoceOnly, "gain of alpha's average"),
+      quantity("dcqcn.alpha_timer_us", d, &Dcqcn::alpha_timer, "us", 0.1, 1e6, kRoceOnly,
+               "alpha decays after this long without a CNP"),
+      quantity("dcqcn.increase_timer_us", d, &Dcqcn::increase_timer, "us", 0.1, 1e6, kRoceOnly,
+               "period of the rate increase by time"),
+      quantity("dcqcn.cnp_interval_us", d, &Dcqcn::cnp_interval, "us", 0, 1e6, kRoceOnly,
+               "least time between two CNPs of a flow, at the receiver"),
+      quantity("dcqcn.decrease_interval_us", d, &Dcqcn::decrease_interval, "us", 0, 1e6, kRoceOnly,
+               "least time between two rate cuts, at the sender"),
+      quantity("dcqcn.byte_counter_kb", d, &Dcqcn::byte_counter, "kB", 1, 1e7, kRoceOnly,
+               "bytes between two rate increases by volume"),
+      quantity("dcqcn.fast_recovery_steps", d, &Dcqcn::fast_recovery_steps, "1", 1, 100, kRoceOnly,
+               "increases that halve the gap to the target before it is raised"),
+      quantity("dcqcn.additive_increase_mbps", d, &Dcqcn::additive_increase, "Mb/s", 0.1, 1e6,
+               kRoceOnly, "raise of the target in additive increase"),
+      quantity("dcqcn.hyper_increase_mbps", d, &Dcqcn::hyper_increase, "Mb/s", 0.1, 1e6, kRoceOnly,
+               "raise of the target in hyper increase"),
+      quantity("dcqcn.minimum_rate_mbps", d, &Dcqcn::minimum_rate, "Mb/s", 0.1, 1e6, kRoceOnly,
+               "lowest rate of a flow"),
+  };
+}
+
+std::vector<FabricParameter> credits_and_tcp() {
+  using Tcp = Profile::Tcp;
+  const auto tcp = &Profile::tcp;
+  return {
+      quantity("credits.vl_buffer_kb", &Profile::credits, &Profile::Credits::vl_buffer, "kB", 1,
+               131.072, kInfiniBandOnly,
+               "receive buffer per port and virtual lane; credits count 64-byte blocks and can "
+               "advertise at most 2048 of them"),
+      quantity("tcp.initial_window", tcp, &Tcp::initial_window, "1", 1, 1000, kTcpOnly,
+               "first congestion window, segments"),
+      quantity("tcp.receive_window_kb", tcp, &Tcp::receive_window, "kB", 4, 1e7, kTcpOnly,
+               "most unread bytes of a connection"),
+      quantity("tcp.minimum_rto_ms", tcp, &Tcp::minimum_rto, "ms", 0.01, 10000, kTcpOnly,
+               "floor of the retransmission timer"),
+      quantity("tcp.streams_per_connection", tcp, &Tcp::streams_per_connection, "1", 1, 128,
+               kTcpOnly, "sockets that one connection of ranks is spread over"),
+      quantity("tcp.cores_per_nic", tcp, &Tcp::cores_per_nic, "1", 1, 256, kTcpOnly,
+               "cores that run the stack and the copies for one adapter"),
+      quantity("tcp.cpu_per_packet_ns", tcp, &Tcp::cpu_per_packet, "ns", 0, 100000, kTcpOnly,
+               "core time per segment on one side, with segmentation offload amortised"),
+      quantity("tcp.cpu_ns_per_byte", tcp, &Tcp::cpu_ns_per_byte, "ns/B", 0, 100, kTcpOnly,
+               "core time per byte on one side: copies and checksums"),
+      quantity("tcp.interrupt_delay_us", tcp, &Tcp::interrupt_delay, "us", 0, 10000, kTcpOnly,
+               "interrupt moderation and wake-up when the receiver is idle"),
+      quantity("tcp.queue_alpha", tcp, &Tcp::queue_alpha, "1", 1.0 / 256, 256, kTcpOnly,
+               "tail-drop limit of an egress queue as a multiple of the free shared pool"),
+  };
+}
+
+std::vector<FabricParameter> make_table() {
+  std::vector<FabricParameter> table = link_and_switch();
+  append(table, host_and_paths());
+  append(table, transport());
+  append(table, lossless_ethernet());
+  append(table, rate_control());
+  append(table, credits_and_tcp());
+  return table;
+}
+
+}  // namespace
+
+std::string_view name_of(FabricKind kind) {
+  switch (kind) {
+    case FabricKind::kRoceV2:
+      return "roce-v2";
+    case FabricKind::kTcp:
+      return "tcp";
+    case FabricKind::kInfiniBand:
+      break;
+  }
+  return "infiniband";
+}
+
+std::string_view FabricParameter::group() const {
+  return std::string_view(info.key).substr(0, info.key.find('.'));
+}
+
+std::string_view FabricParameter::name() const {
+  return std::string_view(info.key).substr(info.key.find('.') + 1);
+}
+
+bool FabricParameter::applies_to(FabricKind kind) const {
+  return std::find(info.kinds.begin(), info.kinds.end(), kind) != info.kinds.end();
+}
+
+void FabricParameter::read(FabricProfile& profile, const base::yaml::Node& node) const {
+  if (info.unit == "flag") {
+    set(profile, base::yaml::boolean(node) ? 1 : 0);
+  } else if (info.unit == "choice") {
+    const std::string found = base::yaml::text(node);
+    const auto it = std::find(info.choices.begin(), info.choices.end(), found);
+    if (it == info.choices.end()) {
+      throw base::input_error(node.where, node.description(), base::one_of(info.choices),
+                              base::near_miss(found, info.choices));
+    }
+    set(profile, static_cast<double>(it - info.choices.begin()));
+  } else if (whole) {
+    set(profile, static_cast<double>(base::yaml::integer(node, static_cast<std::int64_t>(info.min),
+                                                         static_cast<std::int64_t>(info.max))));
+  } else {
+    set(profile, base::yaml::number(node, info.min, info.max));
+  }
+}
+
+const std::vector<FabricParameter>& fabric_parameter_table() {
+  static const std::vector<FabricParameter> table = make_table();
+  return table;
+}
+
+const std::vector<ParameterInfo>& fabric_parameters() {
+  static const std::vector<ParameterInfo> infos = [] {
+    std::vector<ParameterInfo> result;
+    for (const FabricParameter& p : fabric_parameter_table()) result.push_back(p.info);
+    return result;
+  }();
+  return infos;
+}
+
+double parameter(const FabricProfile& profile, std::string_view key) {
+  for (const FabricParameter& p : fabric_parameter_table()) {
+    if (p.info.key == key) return p.get(profile);
+  }
+  throw base::failure(fmt::format("no fabric parameter is called `{}`", key));
+}
+
+std::uint64_t digest(const FabricProfile& profile) {
+  std::uint64_t h = base::hash_name(name_of(profile.kind));
+  for (const FabricParameter& p : fabric_parameter_table()) {
+    h = base::mix64(h ^ base::hash_name(p.info.key));
+    h = base::mix64(h ^ std::bit_cast<std::uint64_t>(p.get(profile)));
+  }
+  return h;
+}
+
+namespace {
+
+base::Location at(const base::Location& where, std::string_view key) {
+  base::Location place = where;
+  if (!place.key.empty()) place.key += '.';
+  place.key += key;
+  return place;
+}
+
+/// The path MTUs of the InfiniBand Architecture, Volume 1, section 9.4 (MTU field of the QP).
+void check_path_mtu(const FabricProfile& profile, const base::Location& where) {
+  static constexpr std::array<std::int64_t, 5> kPathMtus = {256, 512, 1024, 2048, 4096};
+  const std::int64_t mtu = profile.link.mtu.count();
+  if (std::find(kPathMtus.begin(), kPathMtus.end(), mtu) == kPathMtus.end()) {
+    throw base::input_error(at(where, "link.mtu_b"), fmt::format("the number {}", mtu),
+                            "256, 512, 1024, 2048 or 4096");
+  }
+}
+
+}  // namespace
+
+void check(const FabricProfile& profile, const base::Location& where) {
+  if (profile.kind != FabricKind::kTcp) check_path_mtu(profile, where);
+  if (profile.kind == FabricKind::kRoceV2 && profile.ecn.kmin > profile.ecn.kmax) {
+    throw base::input_error(
+        at(where, "ecn.kmin_kb"),
+        fmt::format("kmin {} kB above kmax {} kB", parameter(profile, "ecn.kmin_kb"),
+                    parameter(profile, "ecn.kmax_kb")),
+        "`ecn.kmin_kb` at most `ecn.kmax_kb`");
+  }
+  if (profile.kind == FabricKind::kInfiniBand) {
+    const std::int64_t buffer = profile.credits.vl_buffer.count();
+    const std::int64_t least = 2 * (profile.link.mtu + profile.link.header).count();
+    if (buffer % 64 != 0 || buffer < least) {
+      throw base::input_error(at(where, "credits.vl_buffer_kb"), fmt::format("{} bytes", buffer),
+                              fmt::format("a multiple of 64 bytes (a credit), at least two packets "
+                                          "({} bytes)",
+                                          least));
+    }
+  }
+}
+
+}  // namespace fabricast::catalog

@@ -1,0 +1,279 @@
+#include "catalog/records.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace fabricast::catalog {
+
+namespace {
+
+using base::yaml::Node;
+
+template <class Record>
+RecordParameter<Record> number(std::string key, double Record::* member, double min, double max) {
+  return {std::move(key), true, [=](Record& record, const Node& node) {
+            record.*member = base::yaml::number(node, min, max);
+          }};
+}
+
+template <class Record>
+RecordParameter<Record> count(std::string key, int Record::* member, int min, int max) {
+  return {std::move(key), true, [=](Record& record, const Node& node) {
+            record.*member = static_cast<int>(base::yaml::integer(node, min, max));
+          }};
+}
+
+template <class Record>
+RecordParameter<Record> flag(std::string key, bool Record::* member) {
+  return {std::move(key), true,
+          [=](Record& record, const Node& node) { record.*member = base::yaml::boolean(node); }};
+}
+
+template <class Record>
+RecordParameter<Record> text(std::string key, std::string Record::* member) {
+  return {std::move(key), true,
+          [=](Record& record, const Node& node) { record.*member = base::yaml::text(node); }};
+}
+
+std::size_t choose(const Node& node, const std::vector<std::string>& choices) {
+  const std::string found = base::yaml::text(node);
+  const auto it = std::find(choices.begin(), choices.end(), found);
+  if (it == choices.end()) {
+    throw base::input_error(node.where, node.description(), base::one_of(choices),
+                            base::near_miss(found, choices));
+  }
+  return static_cast<std::size_t>(it - choices.begin());
+}
+
+/// `names` in the order of the enumeration.
+template <class Record, class Enum>
+RecordParameter<Record> choice(std::string key, Enum Record::* member,
+                               std::vector<std::string> names) {
+  return {std::move(key), true, [=](Record& record, const Node& node) {
+            record.*member = static_cast<Enum>(choose(node, names));
+          }};
+}
+
+template <class Record>
+RecordParameter<Record> optional(RecordParameter<Record> parameter) {
+  parameter.required = false;
+  return parameter;
+}
+
+const std::vector<std::string>& link_layer_names() {
+  static const std::vector<std::string> names = {"infiniband", "ethernet"};
+  return names;
+}
+
+/// ISO 8601 calendar date, as far as digits and hyphens go.
+bool is_date(const std::string& text) {
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c == '-' || (c >= '0' && c <= '9'); });
+}
+
+bool is_currency(const std::string& text) {
+  return text.size() == 3 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+}  // namespace
+
+std::string_view name_of(LinkLayer layer) {
+  return link_layer_names()[static_cast<std::size_t>(layer)];
+}
+
+const std::vector<RecordParameter<Gpu>>& parameters_of(const Gpu*) {
+  static const std::vector<RecordParameter<Gpu>> table = {
+      number("fp32_tflops", &Gpu::fp32_tflops, 0, 1e6),
+      number("bf16_tflops", &Gpu::bf16_tflops, 0, 1e6),
+      number("fp8_tflops", &Gpu::fp8_tflops, 0, 1e6),
+      number("fp4_tflops", &Gpu::fp4_tflops, 0, 1e6),
+      number("memory_gb", &Gpu::memory_gb, 1, 1e5),
+      number("memory_gb_per_s", &Gpu::memory_gb_per_s, 1, 1e6),
+      number("nvlink_gb_per_s", &Gpu::nvlink_gb_per_s, 0, 1e5),
+      number("nvlink_latency_us", &Gpu::nvlink_latency_us, 0, 1e3),
+      number("pcie_gb_per_s", &Gpu::pcie_gb_per_s, 1, 1e4),
+      number("gemm_efficiency", &Gpu::gemm_efficiency, 0.01, 1),
+      number("fp8_gemm_efficiency", &Gpu::fp8_gemm_efficiency, 0, 1),
+      number("attention_efficiency", &Gpu::attention_efficiency, 0.01, 1),
+      number("kernel_launch_us", &Gpu::kernel_launch_us, 0, 1e3),
+      number("kernel_variation_pct", &Gpu::kernel_variation_pct, 0, 50),
+      number("power_w", &Gpu::power_w, 1, 1e5),
+  };
+  return table;
+}
+
+const std::vector<RecordParameter<Adapter>>& parameters_of(const Adapter*) {
+  static const std::vector<RecordParameter<Adapter>> table = {
+      {"link_layers", true,
+       [](Adapter& adapter, const Node& node) {
+         if (node.kind != Node::Kind::kSequence || node.items.empty()) {
+           throw base::input_error(node.where, node.description(),
+                                   "a list of " + base::one_of(link_layer_names()));
+         }
+         for (const Node& item : node.items) {
+           adapter.link_layers.push_back(static_cast<LinkLayer>(choose(item, link_layer_names())));
+         }
+       }},
+      number("port_gbps", &Adapter::port_gbps, 1, 1e5),
+      number("power_w", &Adapter::power_w, 0, 1e4),
+  };
+  return table;
+}
+
+const std::vector<RecordParameter<Switch>>& parameters_of(const Switch*) {
+  static const std::vector<RecordParameter<Switch>> table = {
+      choice("link_layer", &Switch::link_layer, link_layer_names()),
+      count("ports", &Switch::ports, 2, 100000),
+      number("port_gbps", &Switch::port_gbps, 1, 1e5),
+      number("latency_ns", &Switch::latency_ns, 1, 1e6),
+      number("buffer_mb", &Switch::buffer_mb, 0, 1e5),
+      number("power_w", &Switch::power_w, 1, 1e5),
+  };
+  return table;
+}
+
+const std::vector<RecordParameter<Cable>>& parameters_of(const Cable*) {
+  static const std::vector<RecordParameter<Cable>> table = {
+      choice("medium", &Cable::medium,
+             {"direct-attach-copper", "active-optical", "transceiver-fibre"}),
+      choice("link_layer", &Cable::link_layer, link_layer_names()),
+      number("gbps", &Cable::gbps, 1, 1e5),
+      number("max_m", &Cable::max_m, 0.1, 1e5),
+      number("delay_ns_per_m", &Cable::delay_ns_per_m, 3.3, 10),
+      number("power_w_per_end", &Cable::power_w_per_end, 0, 100),
+  };
+  return table;
+}
+
+const std::vector<RecordParameter<LanguageModel>>& parameters_of(const LanguageModel*) {
+  using M = LanguageModel;
+  static const std::vector<RecordParameter<M>> table = {
+      count("layers", &M::layers, 1, 10000),
+      count("hidden", &M::hidden, 1, 1 << 20),
+      count("feed_forward", &M::feed_forward, 1, 1 << 22),
+      count("heads", &M::heads, 1, 4096),
+      count("kv_heads", &M::kv_heads, 1, 4096),
+      count("head_dim", &M::head_dim, 1, 1 << 16),
+      count("vocabulary", &M::vocabulary, 1, 1 << 24),
+      flag("tied_embeddings", &M::tied_embeddings),
+      optional(flag("gated_mlp", &M::gated_mlp)),
+      optional(flag("attention_bias", &M::attention_bias)),
+      optional(count("experts", &M::experts, 0, 1 << 16)),
+      optional(count("experts_per_token", &M::experts_per_token, 0, 1 << 16)),
+      optional(count("shared_experts", &M::shared_experts, 0, 1 << 16)),
+      optional(count("expert_feed_forward", &M::expert_feed_forward, 0, 1 << 22)),
+      optional(count("dense_layers", &M::dense_layers, 0, 10000)),
+      optional(count("q_lora_rank", &M::q_lora_rank, 0, 1 << 20)),
+      optional(count("kv_lora_rank", &M::kv_lora_rank, 0, 1 << 20)),
+      optional(count("qk_rope_head_dim", &M::qk_rope_head_dim, 0, 1 << 16)),
+      optional(count("qk_nope_head_dim", &M::qk_nope_head_dim, 0, 1 << 16)),
+      optional(count("v_head_dim", &M::v_head_dim, 0, 1 << 16)),
+      count("context", &M::context, 1, 1 << 28),
+      number("published_parameters_b", &M::published_parameters_b, 0, 1e6),
+  };
+  return table;
+}
+
+const std::vector<RecordParameter<Price>>& parameters_of(const Price*) {
+  static const std::vector<RecordParameter<Price>> table = {
+      number("low", &Price::low, 0, 1e12),
+      number("likely", &Price::likely, 0, 1e12),
+      number("high", &Price::high, 0, 1e12),
+      text("currency", &Price::currency),
+      text("date", &Price::date),
+      text("unit", &Price::unit),
+  };
+  return table;
+}
+
+void check(const Gpu& gpu, const base::Location& where) {
+  if (gpu.bf16_tflops <= 0) {
+    throw base::input_error(where, "a GPU without `bf16_tflops`", "a peak above 0");
+  }
+}
+
+void check(const Adapter&, const base::Location&) {}
+
+void check(const Switch& network_switch, const base::Location& where) {
+  if (network_switch.link_layer == LinkLayer::kEthernet && network_switch.buffer_mb <= 0) {
+    throw base::input_error(where, "an Ethernet switch without `buffer_mb`", "a buffer above 0");
+  }
+}
+
+void check(const Cable&, const base::Location&) {}
+
+void check(const LanguageModel& model, const base::Location& where) {
+  if (model.heads % model.kv_heads != 0) {
+    throw base::input_error(
+        where, fmt::format("{} heads over {} key/value heads", model.heads, model.kv_heads),
+        "`kv_heads` that divides `heads`");
+  }
+  const bool moe = model.experts > 0;
+  if (moe && (model.experts_per_token < 1 || model.experts_per_token > model.experts ||
+              model.expert_feed_forward < 1 || model.dense_layers > model.layers)) {
+    throw base::input_error(where,
+                            fmt::format("{} experts of which a token visits {}", model.experts,
+                                        model.experts_per_token),
+                            "`experts_per_token` from 1 to `experts`, `expert_feed_forward` above "
+                            "0 and `dense_layers` at most `layers`");
+  }
+  if (model.kv_lora_rank > 0 &&
+      (model.qk_rope_head_dim < 1 || model.qk_nope_head_dim < 1 || model.v_head_dim < 1)) {
+    throw base::input_error(where, "latent attention without its head dimensions",
+                            "`qk_rope_head_dim`, `qk_nope_head_dim` and `v_head_dim` above 0");
+  }
+}
+
+void check(const Price& price, const base::Location& where) {
+  if (!(price.low <= price.likely && price.likely <= price.high)) {
+    throw base::input_error(
+        where, fmt::format("a band of {}, {}, {}", price.low, price.likely, price.high),
+        "`low` <= `likely` <= `high`");
+  }
+  if (!is_currency(price.currency)) {
+    throw base::input_error(where, fmt::format("the currency `{}`", price.currency),
+                            "an ISO 4217 code such as `CNY`");
+  }
+  if (!is_date(price.date)) {
+    throw base::input_error(where, fmt::format("the date `{}`", price.date),
+                            "an ISO 8601 date such as `2026-03-19`");
+  }
+}
+
+double Gpu::peak_tflops(Precision precision) const {
+  switch (precision) {
+    case Precision::kFp32:
+      return fp32_tflops;
+    case Precision::kFp8:
+      return fp8_tflops;
+    case Precision::kFp4:
+      return fp4_tflops;
+    case Precision::kBf16:
+      break;
+  }
+  return bf16_tflops;
+}
+
+double Gpu::gemm_efficiency_at(Precision precision) const {
+  const bool narrow = precision == Precision::kFp8 || precision == Precision::kFp4;
+  return narrow && fp8_gemm_efficiency > 0 ? fp8_gemm_efficiency : gemm_efficiency;
+}
+
+std::string_view name_of(Precision precision) {
+  switch (precision) {
+    case Precision::kFp32:
+      return "fp32";
+    case Precision::kFp8:
+      return "fp8";
+    case Precision::kFp4:
+      return "fp4";
+    case Precision::kBf16:
+      break;
+  }
+  return "bf16";
+}
+
+}  // namespace fabricast::catalog
