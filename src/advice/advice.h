@@ -1,6 +1,8 @@
 #pragma once
 // Two voices. The house rules are a policy file distilled from the source article, read as written;
-// the evidence is what the simulation and the bill say. The verdict states both and where they part.
+// the evidence is what the simulation and the bill say. The verdict states both and where they
+// part. house_rules.cpp answers a `HouseQuestion`; evidence.cpp scores `Outcome`s; verdict.cpp
+// joins them.
 
 #include <map>
 #include <string>
@@ -25,11 +27,20 @@ struct Outcome {
   double wall_s = 0;
 };
 
+/// Text for both languages of the reports.
+struct Text {
+  std::string en;
+  std::string zh;
+};
+
 struct HouseRule {
   std::string id;
   std::string place;  ///< section of the article: "4.3(1)"
   std::string text;
+  std::string text_zh;
   std::string choice;  ///< "infiniband", "roce-v2" or "tcp"
+  Text challenge;      ///< what public evidence says against the rule; empty when nothing is known
+  std::string challenge_source;
 };
 
 struct HouseVerdict {
@@ -48,19 +59,22 @@ struct HouseQuestion {
   int growth_gpus = 0;
 };
 
-/// Reads the policy file (catalog/house-rules.yaml). Rules are tried in order; the last one always
-/// applies, so that there is exactly one choice. Throws base::Error (input) on a bad file.
+/// Reads the policy file (catalog/house-rules.yaml). Rules are tried in order; the last one has no
+/// condition, so that there is exactly one choice. Throws base::Error (input) on a bad file.
 HouseVerdict house_verdict(const std::string& policy_file, const HouseQuestion& question);
+/// A GPU counts as high-end when it has NVLink.
 HouseQuestion question_of(const scenario::ValidScenario& scenario);
 
 struct Reason {
   std::string text;
-  std::string metric;                     ///< "training.days"
-  std::map<std::string, double> values;   ///< per fabric
+  std::string metric;                    ///< "training.days"; "house" for what a rule says
+  std::map<std::string, double> values;  ///< per fabric
+  std::string text_zh;
 };
 
+/// The value of one input at which the evidence would choose another fabric.
 struct Flip {
-  std::string input;
+  std::string input;  ///< "training.days of roce-v2", "cost.network_capex of infiniband", ...
   double at = 0;
   std::string to;
 };
@@ -77,10 +91,15 @@ struct Verdict {
   std::vector<Reason> reasons;
   std::vector<Flip> flips;
   std::string next;  ///< one thing worth trying
+  std::string next_zh;
 };
 
+/// The evidence chooses the lowest cost per million tokens among the outcomes within the budget;
+/// within 1 % of it, the cheaper network. When none is within the budget it names the cheapest
+/// cluster and says so. `catalog` prices the flips that depend on prices; without it they are left
+/// out.
 /// PRECONDITION: at least one outcome.
 Verdict verdict(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
-                const HouseVerdict& house);
+                const HouseVerdict& house, const catalog::Catalog* catalog = nullptr);
 
 }  // namespace fabricast::advice

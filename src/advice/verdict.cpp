@@ -1,0 +1,18 @@
+#include "advice/evidence.h"
+
+namespace fabricast::advice {
+
+Verdict verdict(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
+                const HouseVerdict& house, const catalog::Catalog* catalog) {
+  const Evidence evidence = weigh(scenario, outcomes);
+  const Text next = suggest(scenario, outcomes, evidence);
+  return {.choice = evidence.verdict.choice,
+          .house = house,
+          .evidence = evidence.verdict,
+          .reasons = explain(scenario, outcomes, evidence, house),
+          .flips = find_flips(scenario, outcomes, evidence, catalog),
+          .next = next.en,
+          .next_zh = next.zh};
+}
+
+}  // namespace fabricast::advice

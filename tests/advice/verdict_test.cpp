@@ -1,0 +1,129 @@
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "advice/advice.h"
+#include "outcomes.h"
+
+namespace fabricast::advice {
+namespace {
+
+using namespace testing;
+
+const Reason* find(const Verdict& v, const std::string& metric) {
+  const auto found = std::find_if(v.reasons.begin(), v.reasons.end(),
+                                  [&](const Reason& r) { return r.metric == metric; });
+  return found == v.reasons.end() ? nullptr : &*found;
+}
+
+bool mentions(const Verdict& v, const std::string& words) {
+  return std::any_of(v.reasons.begin(), v.reasons.end(),
+                     [&](const Reason& r) { return r.text.find(words) != std::string::npos; });
+}
+
+TEST(Verdict, follows_the_evidence_and_states_the_house_beside_it) {
+  const Verdict v = verdict(scenario_of(), {infiniband(1, 110), roce(1, 100)}, house("infiniband"));
+  EXPECT_EQ(v.choice, "roce-v2");
+  EXPECT_EQ(v.evidence.choice, "roce-v2");
+  EXPECT_EQ(v.house.choice, "infiniband");
+  EXPECT_TRUE(mentions(v, "House rule 3.3(2) chooses infiniband: The rule."));
+}
+
+TEST(Verdict, ties_its_reasons_to_the_metrics_of_every_fabric) {
+  const Verdict v =
+      verdict(scenario_of(), {infiniband(0.5, 110), roce(1, 100)}, house("infiniband"));
+  const Reason* days = find(v, "training.days");
+  ASSERT_NE(days, nullptr);
+  EXPECT_EQ(days->values, (std::map<std::string, double>{{"infiniband", 0.5}, {"roce-v2", 1}}));
+  EXPECT_EQ(days->text, "Length of the run: infiniband 12 h; roce-v2 24 h (+100.0 %).");
+  EXPECT_EQ(days->text_zh, "训练用时：infiniband 12 小时；roce-v2 24 小时 (+100.0 %)。");
+  const Reason* network = find(v, "cost.network_capex");
+  ASSERT_NE(network, nullptr);
+  EXPECT_EQ(network->text,
+            "Price of the network: roce-v2 500,000 CNY; infiniband 900,000 CNY (+80.0 %).");
+}
+
+TEST(Verdict, leaves_out_metrics_that_do_not_exist_here) {
+  const Verdict v = verdict(scenario_of(), {infiniband(1, 110), roce(1, 100)}, house("roce-v2"));
+  EXPECT_EQ(find(v, "network.latency_us"), nullptr);  // one node: no latency between nodes
+  Outcome two_nodes = roce(1, 100);
+  two_nodes.network.latency_us = 3;
+  EXPECT_NE(find(verdict(scenario_of(), {two_nodes}, house("roce-v2")), "network.latency_us"),
+            nullptr);
+}
+
+TEST(Verdict, explains_where_the_voices_part_by_hours_and_by_cost_of_an_hour) {
+  const Verdict v =
+      verdict(scenario_of(), {infiniband(0.95, 110), roce(1, 100)}, house("infiniband"));
+  ASSERT_EQ(v.choice, "roce-v2");
+  EXPECT_TRUE(mentions(v, "length of the run by -5.0 % against roce-v2"));
+  EXPECT_TRUE(mentions(v, "cost of an hour by +10.0 %"));
+}
+
+TEST(Verdict, explains_nothing_where_the_voices_agree) {
+  const Verdict v = verdict(scenario_of(), {infiniband(1, 110), roce(1, 100)}, house("roce-v2"));
+  EXPECT_FALSE(mentions(v, "The voices part"));
+}
+
+TEST(Verdict, counts_any_fabric_of_the_kind_as_the_houses_choice) {
+  std::vector<Outcome> outcomes = {infiniband(1, 110), roce(1, 100)};
+  outcomes[1].name = "mine";
+  const Verdict v = verdict(scenario_of(), outcomes, house("roce-v2"));
+  EXPECT_EQ(v.choice, "mine");
+  EXPECT_FALSE(mentions(v, "The voices part"));
+}
+
+TEST(Verdict, says_when_the_houses_choice_is_not_compared) {
+  const Verdict v = verdict(scenario_of(), {tcp(1, 100), roce(1, 100)}, house("infiniband"));
+  EXPECT_TRUE(mentions(v, "infiniband, is not among the compared fabrics"));
+}
+
+TEST(Verdict, puts_public_evidence_beside_a_rule_that_it_contradicts) {
+  HouseVerdict contested = house("infiniband");
+  contested.rules.front().challenge = {"It was done.", "已有先例。"};
+  contested.rules.front().challenge_source = "A paper, 2024";
+  const Verdict v = verdict(scenario_of(), {infiniband(1, 110), roce(1, 100)}, contested);
+  EXPECT_TRUE(mentions(v, "Public evidence against that rule: It was done. [A paper, 2024]"));
+}
+
+scenario::FabricChoice fabric(const std::string& profile, const std::string& name) {
+  scenario::FabricChoice choice;
+  choice.profile.id = profile;
+  choice.profile.name = name;
+  return choice;
+}
+
+TEST(Verdict, suggests_the_tuned_profile_beside_the_articles) {
+  scenario::ValidScenario s = scenario_of();
+  s.fabrics = {fabric("article-infiniband", "infiniband"), fabric("article-roce-v2", "roce-v2")};
+  const Verdict v = verdict(s, {infiniband(1, 110), roce(1, 100)}, house("roce-v2"));
+  EXPECT_NE(v.next.find("{profile: roce-v2, name: roce-v2-tuned}"), std::string::npos) << v.next;
+  EXPECT_NE(v.next.find("test.yaml"), std::string::npos);
+}
+
+TEST(Verdict, suggests_a_second_fabric_where_there_is_one) {
+  const Verdict v = verdict(scenario_of(), {infiniband(1, 110)}, house("roce-v2"));
+  EXPECT_NE(v.next.find("Add `roce-v2` to `fabrics`"), std::string::npos) << v.next;
+}
+
+TEST(Verdict, suggests_the_sources_of_what_won_when_nothing_else_is_missing) {
+  scenario::ValidScenario s = scenario_of();
+  s.fabrics = {fabric("infiniband", "infiniband"), fabric("roce-v2", "mine")};
+  std::vector<Outcome> outcomes = {infiniband(1, 110), roce(1, 100)};
+  outcomes[1].name = "mine";
+  const Verdict v = verdict(s, outcomes, house("roce-v2"));
+  EXPECT_NE(v.next.find("`fabricast catalog fabrics roce-v2`"), std::string::npos) << v.next;
+}
+
+TEST(Verdict, speaks_both_languages) {
+  const Verdict v = verdict(scenario_of(), {infiniband(0.5, 110), roce(1, 100)}, house("roce-v2"));
+  for (const Reason& r : v.reasons) {
+    EXPECT_FALSE(r.text.empty()) << r.metric;
+    EXPECT_FALSE(r.text_zh.empty()) << r.metric;
+  }
+  EXPECT_FALSE(v.next.empty());
+  EXPECT_FALSE(v.next_zh.empty());
+}
+
+}  // namespace
+}  // namespace fabricast::advice
