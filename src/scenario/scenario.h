@@ -1,12 +1,15 @@
 #pragma once
 // The one door. YAML comes in, a `ValidScenario` comes out, or an Error that names file, line, key,
 // what was found and what is allowed. Behind the door nothing is checked again: every id exists,
-// every count is positive and divides, the model fits in memory, the fabric can be built. What parses
-// but is not simulated yet is refused by name.
+// every count is positive and divides, the model fits in memory, the fabric can be built. What
+// parses but is not simulated yet is refused by name.
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -17,6 +20,7 @@
 
 namespace fabricast::scenario {
 
+/// How far an adapter is from its GPU, in the words of `nvidia-smi topo -m`.
 enum class NicAffinity { kPix, kPxb, kPhb, kSys };
 
 struct HostSpec {
@@ -35,16 +39,18 @@ struct ClusterSpec {
 };
 
 struct FabricChoice {
-  catalog::FabricProfile profile;  ///< with the scenario's overrides; `profile.name` is the JSON key
+  catalog::FabricProfile
+      profile;  ///< with the scenario's overrides; `profile.name` is the JSON key
   catalog::Switch network_switch;
   catalog::Adapter adapter;
-  fabric::TopologySpec topology;   ///< the cluster's, completed with this switch
+  fabric::TopologySpec topology;  ///< the cluster's, completed with this switch
 };
 
 struct TrainingSpec {
   catalog::LanguageModel model;
   model::TrainingShape shape;
-  std::vector<model::LayoutChoice> alternatives;  ///< of `parallelism: auto`, best first; else empty
+  std::vector<model::LayoutChoice>
+      alternatives;  ///< of `parallelism: auto`, best first; else empty
   double tokens = 0;
   int iterations = 200;
 };
@@ -59,7 +65,9 @@ struct ServingSpec {
   int output = 0;
   int prefix_cached = 0;
   ArrivalKind arrival = ArrivalKind::kPoisson;
-  double qps = 0;
+  double qps = 0;                ///< mean rate; of a trace the file says it
+  double arrival_variation = 1;  ///< kGamma: sigma/mu of the gap between two requests
+  std::string trace;             ///< kTrace: path of the file
   int tp = 1;
   int pp = 1;
   SloMetric slo_metric = SloMetric::kTtft;
@@ -71,16 +79,16 @@ enum class BackgroundKind { kStorage, kTenant };
 
 struct BackgroundLoad {
   BackgroundKind kind = BackgroundKind::kStorage;
-  double load = 0;           ///< share of each adapter's rate
+  double load = 0;  ///< share of each adapter's rate
   base::Bytes message{1 << 20};
-  std::string job;           ///< kTenant: another scenario
+  std::string job;  ///< kTenant: path of another scenario
 };
 
 struct Fault {
   double at_ms = 0;
   double for_ms = 0;
-  std::string link;
-  std::string kind;
+  std::string link;  ///< "leaf0:3": device and port, as fabric::Fabric::port_name writes it
+  std::string kind;  ///< "down"
 };
 
 struct Budget {
@@ -90,8 +98,11 @@ struct Budget {
 
 struct Constraints {
   bool existing_ethernet = false;
-  int growth_gpus = 0;
+  int growth_gpus = 0;  ///< GPUs that the cluster should be able to grow to; 0: no growth
 };
+
+/// Where each key of the file stands, by its dotted path: "fabrics[0].profile".
+using Places = std::map<std::string, base::Location, std::less<>>;
 
 /// PRECONDITION for every stage after the door: it came from `validate`.
 struct ValidScenario {
@@ -105,6 +116,10 @@ struct ValidScenario {
   std::optional<Budget> budget;
   Constraints constraints;
   std::uint64_t seed = 1;
+  Places places;
+
+  /// The place of a key, or of the nearest mapping above it that the file has.
+  base::Location where(std::string_view key) const;
 };
 
 /// Flags of the command line that stand above the file.
@@ -120,7 +135,8 @@ ValidScenario parse(const std::string& text, const std::string& file_name,
                     const catalog::Catalog& catalog, const Overrides& overrides = {});
 
 /// Throws base::Error (input) on what parses but this version does not simulate: serving workloads,
-/// faults, tenant background, some host settings and topologies. Names the key and what works.
+/// faults, tenant background, a partial node, some host settings and topologies. Names the key and
+/// what works.
 void require_simulated(const ValidScenario& scenario);
 
 }  // namespace fabricast::scenario

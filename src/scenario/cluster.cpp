@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include "scenario/pcie.h"
+#include "scenario/sections.h"
+
+namespace fabricast::scenario {
+
+namespace {
+
+using base::yaml::Fields;
+using fabric::TopologyKind;
+
+constexpr TopologyKind kTopologies[] = {TopologyKind::kLeafSpine,     TopologyKind::kSingleSwitch,
+                                        TopologyKind::kRailOptimised, TopologyKind::kRailOnly,
+                                        TopologyKind::kFatTree,       TopologyKind::kDragonflyPlus,
+                                        TopologyKind::kDirect};
+
+constexpr int kMostPerNode = 1024;  // the largest NVLink domain on sale has 72 GPUs
+
+int count(Fields& fields, std::string_view key, int most) {
+  return static_cast<int>(fields.integer(key, 1, most));
+}
+
+int count(Fields& fields, std::string_view key, int most, int fallback) {
+  return static_cast<int>(fields.integer(key, 1, most, fallback));
+}
+
+HostSpec read_host(Fields fields) {
+  HostSpec host;
+  const std::vector<std::string> slots = pcie_slots();
+  if (fields.has("pcie")) host.pcie = slots[fields.choice("pcie", slots)];
+  host.gpudirect = fields.boolean("gpudirect", host.gpudirect);
+  host.acs = fields.boolean("acs", host.acs);
+  host.nic_affinity =
+      static_cast<NicAffinity>(fields.choice("nic_affinity", {"pix", "pxb", "phb", "sys"}, 0));
+  fields.finish();
+  return host;
+}
+
+void read_topology(Fields fields, fabric::TopologySpec& spec) {
+  std::vector<std::string> names;
+  for (const TopologyKind kind : kTopologies) names.emplace_back(fabric::name_of(kind));
+  spec.kind = kTopologies[fields.choice("kind", names, 0)];
+  spec.oversubscription = fields.number("oversubscription", 1, 64, spec.oversubscription);
+  // Single-mode optics end at 10 km.
+  spec.cable_m = fields.number("cable_m", 0.1, 10'000, spec.cable_m);
+  if (fields.has("nodes_per_leaf")) spec.nodes_per_leaf = count(fields, "nodes_per_leaf", 10'000);
+  if (fields.has("scalable_unit_nodes")) {
+    spec.scalable_unit_nodes = count(fields, "scalable_unit_nodes", 10'000);
+  }
+  spec.management_ports = static_cast<int>(fields.integer("management_ports", 0, 10'000, 0));
+  fields.finish();
+}
+
+}  // namespace
+
+ClusterSpec read_cluster(Fields fields, const Context& context) {
+  ClusterSpec cluster;
+  fabric::TopologySpec& topology = cluster.topology;
+  const std::string gpu = fields.text("gpu");
+  cluster.gpus = count(fields, "gpus", kMostGpus);
+  topology.gpus_per_node = count(fields, "gpus_per_node", kMostPerNode, 8);
+  topology.nics_per_node = count(fields, "nics_per_node", kMostPerNode, topology.gpus_per_node);
+  topology.nic_rate = base::Rate::gigabits_per_second(fields.number("nic_gbps", 1, 10'000));
+  if (const auto* host = fields.optional("host")) cluster.host = read_host(Fields(*host));
+  if (const auto* node = fields.optional("topology")) read_topology(Fields(*node), topology);
+  fields.finish();
+
+  cluster.gpu = context.catalog.gpu(gpu, fields.where("gpu"));
+  // Written so that the sum cannot overflow; a last node may be partial.
+  topology.nodes = (cluster.gpus - 1) / topology.gpus_per_node + 1;
+  return cluster;
+}
+
+void check_cluster(const ClusterSpec& cluster, const Context& context) {
+  const int gpus = cluster.topology.gpus_per_node;
+  const int nics = cluster.topology.nics_per_node;
+  if (gpus % nics == 0 || nics % gpus == 0) return;
+  throw base::input_error(
+      context.where("cluster.nics_per_node"), fmt::format("{} adapters for {} GPUs", nics, gpus),
+      fmt::format("a divisor or a multiple of `gpus_per_node` ({}), so that they share evenly",
+                  gpus));
+}
+
+}  // namespace fabricast::scenario

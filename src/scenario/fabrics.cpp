@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "scenario/sections.h"
+
+namespace fabricast::scenario {
+
+namespace {
+
+using base::yaml::Fields;
+using base::yaml::Node;
+using catalog::FabricKind;
+using catalog::LinkLayer;
+
+catalog::FabricProfile read_profile(const Node& node, const Context& context) {
+  if (node.kind == Node::Kind::kScalar) {
+    return context.catalog.fabric(base::yaml::text(node), node.where);
+  }
+  if (node.kind != Node::Kind::kMapping) {
+    throw base::input_error(node.where, node.description(),
+                            "the id of a fabric profile, or a mapping with `profile`");
+  }
+  Fields fields(node);
+  const std::string id = fields.text("profile");
+  const catalog::FabricProfile& base = context.catalog.fabric(id, fields.where("profile"));
+  return catalog::with_overrides(context.catalog, base, fields);
+}
+
+LinkLayer layer_of(FabricKind kind) {
+  return kind == FabricKind::kInfiniBand ? LinkLayer::kInfiniBand : LinkLayer::kEthernet;
+}
+
+void check_link_layers(const FabricChoice& choice, const base::Location& where) {
+  const LinkLayer layer = layer_of(choice.profile.kind);
+  const std::string spoken(catalog::name_of(layer));
+  if (choice.network_switch.link_layer != layer) {
+    throw base::input_error(
+        where,
+        fmt::format("the switch `{}`, which does not speak {}", choice.network_switch.id, spoken),
+        fmt::format("a switch that speaks {} for `{}`", spoken, choice.profile.name));
+  }
+  const auto& layers = choice.adapter.link_layers;
+  if (std::find(layers.begin(), layers.end(), layer) == layers.end()) {
+    throw base::input_error(
+        where, fmt::format("the adapter `{}`, which does not speak {}", choice.adapter.id, spoken),
+        fmt::format("an adapter that speaks {} for `{}`", spoken, choice.profile.name));
+  }
+}
+
+void check_rate(const FabricChoice& choice, base::Rate nic_rate, const base::Location& where) {
+  const auto refuse = [&](const char* what, const std::string& id, double gbps) {
+    return base::input_error(where, fmt::format("{} Gb/s", nic_rate.gbps()),
+                             fmt::format("at most {} Gb/s, the port rate of the {} `{}` of `{}`",
+                                         gbps, what, id, choice.profile.name));
+  };
+  if (nic_rate.gbps() > choice.network_switch.port_gbps) {
+    throw refuse("switch", choice.network_switch.id, choice.network_switch.port_gbps);
+  }
+  if (nic_rate.gbps() > choice.adapter.port_gbps) {
+    throw refuse("adapter", choice.adapter.id, choice.adapter.port_gbps);
+  }
+}
+
+/// Ports of the switch at the adapters' rate. A port splits into 2 or 4 (breakout cables of its
+/// lanes); at any other ratio it stays whole and its cable runs at the slower end's rate.
+void complete_topology(const catalog::Switch& network_switch, fabric::TopologySpec& spec) {
+  spec.switch_ports = network_switch.ports;
+  spec.switch_rate = base::Rate::gigabits_per_second(network_switch.port_gbps);
+  for (const int split : {2, 4}) {
+    if (spec.nic_rate * split != spec.switch_rate) continue;
+    spec.switch_ports *= split;
+    spec.switch_rate = spec.nic_rate;
+    break;
+  }
+}
+
+/// PRECONDITION: the topology is complete.
+void check_size(const FabricChoice& choice, const Context& context) {
+  // Told apart by require_simulated: there is no sizing rule for it yet.
+  if (choice.topology.kind == fabric::TopologyKind::kDragonflyPlus) return;
+  try {
+    fabric::size(choice.topology);
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::kInput) throw;
+    // The sizing knows no file; its message is the whole text.
+    throw base::input_error(context.where("cluster.topology"),
+                            fmt::format("{} (fabric `{}`)", error.what(), choice.profile.name));
+  }
+}
+
+}  // namespace
+
+std::vector<FabricChoice> read_fabrics(Fields& fields, const Context& context) {
+  const Node& node = fields.required("fabrics");
+  const std::vector<const Node*> items = list(fields, "fabrics");
+  if (items.empty()) {
+    throw base::input_error(node.where, "an empty list", "at least one fabric");
+  }
+  std::vector<FabricChoice> result;
+  std::map<std::string, int> lines;
+  for (const Node* item : items) {
+    FabricChoice choice;
+    choice.profile = read_profile(*item, context);
+    const auto [first, inserted] = lines.emplace(choice.profile.name, item->where.line);
+    if (!inserted) {
+      throw base::input_error(item->where,
+                              fmt::format("a second fabric named `{}` (the first is in line {})",
+                                          choice.profile.name, first->second),
+                              "names that differ: `{profile: ..., name: ...}`");
+    }
+    result.push_back(std::move(choice));
+  }
+  return result;
+}
+
+void check_fabrics(const ClusterSpec& cluster, const Context& context,
+                   std::vector<FabricChoice>& fabrics) {
+  for (std::size_t i = 0; i < fabrics.size(); ++i) {
+    FabricChoice& choice = fabrics[i];
+    const base::Location where = context.where(fmt::format("fabrics[{}]", i));
+    choice.network_switch = context.catalog.network_switch(choice.profile.switch_model, where);
+    choice.adapter = context.catalog.adapter(choice.profile.adapter_model, where);
+    check_link_layers(choice, where);
+    check_rate(choice, cluster.topology.nic_rate, context.where("cluster.nic_gbps"));
+    choice.topology = cluster.topology;
+    complete_topology(choice.network_switch, choice.topology);
+    check_size(choice, context);
+  }
+}
+
+}  // namespace fabricast::scenario

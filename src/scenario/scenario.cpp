@@ -1,0 +1,208 @@
+#include "scenario/scenario.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "scenario/sections.h"
+
+namespace fabricast::scenario {
+
+namespace {
+
+using base::yaml::Fields;
+using base::yaml::Node;
+
+void collect_places(const Node& node, Places& places) {
+  places.emplace(node.where.key, node.where);
+  for (const Node& item : node.items) collect_places(item, places);
+  for (const auto& [key, value] : node.entries) collect_places(value, places);
+}
+
+/// "leaf0:3": a device, a colon, a port number.
+bool names_a_link(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) return false;
+  const std::string_view port = text.substr(colon + 1);
+  return port.size() <= 6 && port.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+BackgroundLoad read_load(Fields fields, const Context& context) {
+  // A network that others fill to more than nine tenths is not a background.
+  constexpr double kMostLoad = 0.9;
+  BackgroundLoad result;
+  if (fields.choice("kind", {"storage", "tenant"}) == 0) {
+    result.kind = BackgroundKind::kStorage;
+    result.load = fields.number("load", 0, kMostLoad);
+    result.message = base::Bytes(1024 * fields.integer("message_kib", 1, 1 << 20, 1024));
+  } else {
+    result.kind = BackgroundKind::kTenant;
+    result.job = context.existing_file(fields.text("job"), fields.where("job"));
+  }
+  fields.finish();
+  return result;
+}
+
+Fault read_fault(Fields fields) {
+  constexpr double kLongestMs = 1e9;  // eleven days
+  Fault result;
+  const std::vector<std::string> kinds = {"down"};
+  result.kind = kinds[fields.choice("kind", kinds)];
+  result.at_ms = fields.number("at_ms", 0, kLongestMs);
+  result.for_ms = fields.number("for_ms", 0, kLongestMs);
+  result.link = fields.text("link");
+  if (!names_a_link(result.link)) {
+    throw base::input_error(fields.where("link"), fmt::format("the text `{}`", result.link),
+                            "a device and a port number, such as `leaf0:3`");
+  }
+  fields.finish();
+  return result;
+}
+
+std::vector<std::string> known_currencies(const catalog::Catalog& catalog) {
+  std::vector<std::string> result;
+  for (const catalog::Price& price : catalog.prices()) result.push_back(price.currency);
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+void check_growth(const ValidScenario& scenario) {
+  const int growth = scenario.constraints.growth_gpus;
+  if (growth == 0 || growth >= scenario.cluster.gpus) return;
+  throw base::input_error(
+      scenario.where("constraints.growth_gpus"), fmt::format("{} GPUs to grow to", growth),
+      fmt::format("0, or at least the {} of `cluster.gpus`", scenario.cluster.gpus));
+}
+
+ValidScenario validate(const Node& root, const std::string& file_name,
+                       const catalog::Catalog& catalog, const Overrides& overrides) {
+  const std::filesystem::path file(file_name);
+  Fields fields(root);
+  const Context context{catalog, file.parent_path().string(), places_of(root)};
+
+  ValidScenario result;
+  result.file = file_name;
+  result.name = fields.text("name", file.stem().string());
+  result.cluster = read_cluster(Fields(fields.required("cluster")), context);
+  result.fabrics = read_fabrics(fields, context);
+  WorkloadRequest workload = read_workload(Fields(fields.required("workload")), context);
+  result.background = read_background(fields, context);
+  result.faults = read_faults(fields);
+  if (const Node* budget = fields.optional("budget")) {
+    result.budget = read_budget(Fields(*budget), context);
+  }
+  if (const Node* constraints = fields.optional("constraints")) {
+    result.constraints = read_constraints(Fields(*constraints));
+  }
+  result.seed = static_cast<std::uint64_t>(fields.integer("seed", 0, INT64_MAX, 1));
+  if (overrides.seed) result.seed = *overrides.seed;
+  fields.finish();
+  result.places = context.places;
+
+  check_cluster(result.cluster, context);
+  check_fabrics(result.cluster, context, result.fabrics);
+  result.workload = check_workload(std::move(workload), result.cluster, context);
+  check_growth(result);
+  return result;
+}
+
+}  // namespace
+
+base::Location place_of(const Places& places, std::string_view key) {
+  std::string_view known = key;
+  auto found = places.find(known);
+  while (found == places.end() && !known.empty()) {
+    const std::size_t cut = known.find_last_of(".[");
+    known = known.substr(0, cut == std::string_view::npos ? 0 : cut);
+    found = places.find(known);
+  }
+  base::Location place = found == places.end() ? base::Location{} : found->second;
+  place.key = key;
+  return place;
+}
+
+Places places_of(const Node& root) {
+  Places places;
+  collect_places(root, places);
+  return places;
+}
+
+std::vector<const Node*> list(Fields& fields, std::string_view key) {
+  std::vector<const Node*> items;
+  const Node* node = fields.optional(key);
+  if (node == nullptr) return items;
+  if (node->kind != Node::Kind::kSequence) {
+    throw base::input_error(node->where, node->description(), "a list");
+  }
+  for (const Node& item : node->items) items.push_back(&item);
+  return items;
+}
+
+base::Location Context::where(std::string_view key) const {
+  return place_of(places, key);
+}
+
+std::string Context::existing_file(const std::string& path, const base::Location& at) const {
+  const std::filesystem::path full = std::filesystem::path(directory) / path;
+  std::error_code error;
+  if (!std::filesystem::exists(full, error) || std::filesystem::is_directory(full, error)) {
+    throw base::input_error(at, fmt::format("the path `{}`, where there is no file", path),
+                            "the path of a file, seen from the scenario's directory");
+  }
+  return full.string();
+}
+
+base::Location ValidScenario::where(std::string_view key) const {
+  return place_of(places, key);
+}
+
+std::vector<BackgroundLoad> read_background(Fields& fields, const Context& context) {
+  std::vector<BackgroundLoad> result;
+  for (const Node* item : list(fields, "background")) {
+    result.push_back(read_load(Fields(*item), context));
+  }
+  return result;
+}
+
+std::vector<Fault> read_faults(Fields& fields) {
+  std::vector<Fault> result;
+  for (const Node* item : list(fields, "faults")) result.push_back(read_fault(Fields(*item)));
+  return result;
+}
+
+Budget read_budget(Fields fields, const Context& context) {
+  Budget result;
+  result.total = fields.number("total", 1, 1e15);
+  const std::vector<std::string> currencies = known_currencies(context.catalog);
+  result.currency = fields.text("currency", result.currency);
+  if (std::find(currencies.begin(), currencies.end(), result.currency) == currencies.end()) {
+    throw base::input_error(fields.where("currency"),
+                            fmt::format("the currency `{}`", result.currency),
+                            base::one_of(currencies), base::near_miss(result.currency, currencies));
+  }
+  fields.finish();
+  return result;
+}
+
+Constraints read_constraints(Fields fields) {
+  Constraints result;
+  result.existing_ethernet = fields.boolean("existing_ethernet", false);
+  result.growth_gpus = static_cast<int>(fields.integer("growth_gpus", 0, kMostGpus, 0));
+  fields.finish();
+  return result;
+}
+
+ValidScenario load(const std::string& path, const catalog::Catalog& catalog,
+                   const Overrides& overrides) {
+  return validate(base::yaml::parse_file(path), path, catalog, overrides);
+}
+
+ValidScenario parse(const std::string& text, const std::string& file_name,
+                    const catalog::Catalog& catalog, const Overrides& overrides) {
+  return validate(base::yaml::parse(text, file_name), file_name, catalog, overrides);
+}
+
+}  // namespace fabricast::scenario

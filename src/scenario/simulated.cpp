@@ -1,0 +1,84 @@
+// What parses but is not simulated. Each refusal names the key, says what was found and what works;
+// a mechanism that arrives takes its refusal away.
+
+#include <fmt/format.h>
+
+#include "scenario/pcie.h"
+#include "scenario/scenario.h"
+
+namespace fabricast::scenario {
+
+namespace {
+
+class Refusals {
+ public:
+  explicit Refusals(const ValidScenario& scenario) : scenario_(scenario) {}
+
+  void unless(bool simulated, std::string_view key, std::string_view what,
+              std::string_view works) const {
+    if (simulated) return;
+    throw base::input_error(scenario_.where(key),
+                            fmt::format("{}, which is not simulated yet", what), works);
+  }
+
+ private:
+  const ValidScenario& scenario_;
+};
+
+void require_host(const Refusals& refuse, const ClusterSpec& cluster) {
+  const HostSpec& host = cluster.host;
+  const double nic = cluster.topology.nic_rate.gbps();
+  const double slot = pcie_gbps(host.pcie);
+  refuse.unless(
+      slot >= nic, "cluster.host.pcie",
+      fmt::format("a `{}` slot of {:.0f} Gb/s for an adapter of {} Gb/s", host.pcie, slot, nic),
+      "a slot at least as fast as `nic_gbps`");
+  refuse.unless(host.gpudirect, "cluster.host.gpudirect", "`false`", "`true`");
+  refuse.unless(!host.acs, "cluster.host.acs", "`true`", "`false`");
+  refuse.unless(host.nic_affinity == NicAffinity::kPix, "cluster.host.nic_affinity",
+                "an adapter that is not under the GPU's PCIe switch", "`pix`");
+}
+
+void require_topology(const Refusals& refuse, const ClusterSpec& cluster) {
+  const fabric::TopologySpec& topology = cluster.topology;
+  const int per_node = topology.gpus_per_node;
+  refuse.unless(topology.kind != fabric::TopologyKind::kDragonflyPlus, "cluster.topology.kind",
+                "`dragonfly-plus`",
+                "`single-switch`, `leaf-spine`, `rail-optimised`, `rail-only` or `fat-tree`");
+  refuse.unless(cluster.gpus % per_node == 0, "cluster.gpus",
+                fmt::format("{} GPUs in nodes of {}: a partial node", cluster.gpus, per_node),
+                fmt::format("a multiple of `gpus_per_node` ({})", per_node));
+}
+
+/// Rails of a rail-only fabric do not meet: what crosses nodes must stay on its rail, which it does
+/// when tensor parallelism fills a node. Forwarding over NVLink (PXN) is what is missing.
+void require_rails(const Refusals& refuse, const ValidScenario& scenario,
+                   const TrainingSpec& training) {
+  const fabric::TopologySpec& topology = scenario.cluster.topology;
+  if (topology.kind != fabric::TopologyKind::kRailOnly || topology.nodes == 1) return;
+  const int tp = training.shape.parallelism.tp;
+  refuse.unless(
+      tp == topology.gpus_per_node, "workload.parallelism",
+      fmt::format("tp {} on a rail-only fabric: rings that change rails", tp),
+      fmt::format("tp {}, the GPUs of a node, or another topology", topology.gpus_per_node));
+  refuse.unless(scenario.background.empty(), "background",
+                "traffic of others on a rail-only fabric", "no background, or another topology");
+}
+
+}  // namespace
+
+void require_simulated(const ValidScenario& scenario) {
+  const Refusals refuse(scenario);
+  const auto* training = std::get_if<TrainingSpec>(&scenario.workload);
+  refuse.unless(training != nullptr, "workload.kind", "a serving workload", "`training`");
+  refuse.unless(scenario.faults.empty(), "faults", "a fault", "an empty list");
+  for (std::size_t i = 0; i < scenario.background.size(); ++i) {
+    refuse.unless(scenario.background[i].kind == BackgroundKind::kStorage,
+                  fmt::format("background[{}].kind", i), "`tenant`", "`storage`");
+  }
+  require_host(refuse, scenario.cluster);
+  require_topology(refuse, scenario.cluster);
+  require_rails(refuse, scenario, *training);
+}
+
+}  // namespace fabricast::scenario

@@ -1,0 +1,169 @@
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "scenario/workload.h"
+
+namespace fabricast::scenario {
+
+namespace {
+
+using base::yaml::Fields;
+using base::yaml::Node;
+using model::LayoutProblem;
+using model::Parallelism;
+
+int degree(Fields& fields, std::string_view key, int most) {
+  return static_cast<int>(fields.integer(key, 1, most, 1));
+}
+
+void read_parallelism(const Node& node, TrainingRequest& request) {
+  if (node.kind == Node::Kind::kScalar && node.scalar == "auto") return;
+  if (node.kind != Node::Kind::kMapping) {
+    throw base::input_error(node.where, node.description(),
+                            "`auto` or a mapping such as `{tp: 8, pp: 1, dp: 4}`");
+  }
+  // The bounds keep the product of all degrees within 64 bits.
+  Fields fields(node);
+  Parallelism& p = request.spec.shape.parallelism;
+  request.automatic = false;
+  request.dp_given = fields.has("dp");
+  p.tp = degree(fields, "tp", 1024);
+  p.pp = degree(fields, "pp", 10'000);
+  p.dp = degree(fields, "dp", kMostGpus);
+  p.cp = degree(fields, "cp", 1024);
+  p.ep = degree(fields, "ep", 10'000);
+  p.zero = static_cast<int>(fields.integer("zero", 0, 3, p.zero));
+  fields.finish();
+}
+
+base::Error refusal(const LayoutProblem& problem, const Context& context) {
+  return base::input_error(context.where(problem.key), problem.found, problem.allowed);
+}
+
+/// Sets dp where the scenario leaves it out, and holds the product against the cluster.
+void check_product(Parallelism& p, bool dp_given, int gpus, const Context& context) {
+  const auto others = static_cast<std::int64_t>(p.tp) * p.pp * p.cp;
+  if (!dp_given) {
+    if (gpus % others != 0) {
+      throw base::input_error(context.where("workload.parallelism"),
+                              fmt::format("tp {} x pp {} x cp {} = {}", p.tp, p.pp, p.cp, others),
+                              fmt::format("a product that divides {}, the cluster's GPUs", gpus));
+    }
+    p.dp = static_cast<int>(gpus / others);
+  }
+  if (others * p.dp != gpus) {
+    throw base::input_error(context.where("workload.parallelism"),
+                            fmt::format("tp {} x pp {} x dp {} x cp {} = {} GPUs", p.tp, p.pp, p.dp,
+                                        p.cp, others * p.dp),
+                            fmt::format("a product of {}, the cluster's GPUs", gpus));
+  }
+}
+
+bool is_memory(const LayoutProblem& problem) {
+  return problem.key == "workload.model";
+}
+
+/// The layout as given; recomputation, where the scenario leaves it open, only if memory asks.
+void check_given_layout(TrainingRequest& request, const ClusterSpec& cluster,
+                        const Context& context) {
+  TrainingSpec& spec = request.spec;
+  check_product(spec.shape.parallelism, request.dp_given, cluster.gpus, context);
+  const auto problems = [&] {
+    return model::check_layout(cluster.gpu, spec.model, spec.shape, cluster.gpus,
+                               cluster.topology.gpus_per_node);
+  };
+  std::vector<LayoutProblem> found = problems();
+  if (!found.empty() && is_memory(found.front()) && !request.recompute) {
+    spec.shape.recompute = true;
+    found = problems();
+  }
+  if (!found.empty()) throw refusal(found.front(), context);
+}
+
+/// Why no layout can run: the shortage of memory of the leanest one that divides, else the first
+/// obstacle of plain data parallelism.
+base::Error no_layout(const TrainingRequest& request, const ClusterSpec& cluster,
+                      const Context& context) {
+  const TrainingSpec& spec = request.spec;
+  const int gpus_per_node = cluster.topology.gpus_per_node;
+  model::TrainingShape shape = spec.shape;
+  shape.recompute = request.recompute.value_or(true);
+  std::optional<LayoutProblem> leanest;
+  std::optional<LayoutProblem> first;
+  double least_gb = 0;
+  for (int tp = 1; tp <= std::min(cluster.gpus, gpus_per_node); ++tp) {
+    for (int pp = 1; pp <= std::min(cluster.gpus / tp, spec.model.layers); ++pp) {
+      if (cluster.gpus % (tp * pp) != 0) continue;
+      shape.parallelism.tp = tp;
+      shape.parallelism.pp = pp;
+      shape.parallelism.dp = cluster.gpus / (tp * pp);
+      const std::vector<LayoutProblem> problems =
+          model::check_layout(cluster.gpu, spec.model, shape, cluster.gpus, gpus_per_node);
+      if (problems.empty()) continue;
+      if (!first) first = problems.front();
+      if (!is_memory(problems.front())) continue;
+      const double need_gb = model::memory(spec.model, shape).total_gb;
+      if (leanest && need_gb >= least_gb) continue;
+      leanest = problems.front();
+      least_gb = need_gb;
+    }
+  }
+  if (leanest) {
+    leanest->found = "no layout that fits: even the leanest, " + leanest->found;
+    return refusal(*leanest, context);
+  }
+  return first ? refusal(*first, context)
+               : base::input_error(context.where("workload.parallelism"),
+                                   fmt::format("no layout of {} GPUs", cluster.gpus),
+                                   "a layout of its own, in place of `auto`");
+}
+
+void choose_layout(TrainingRequest& request, const ClusterSpec& cluster, const Context& context) {
+  TrainingSpec& spec = request.spec;
+  const fabric::TopologySpec& topology = cluster.topology;
+  const double gbps_per_gpu =
+      topology.nic_rate.gbps() * topology.nics_per_node / topology.gpus_per_node;
+  spec.alternatives = model::choose_layouts(cluster.gpu, spec.model, spec.shape, cluster.gpus,
+                                            topology.gpus_per_node, gbps_per_gpu);
+  if (request.recompute == false) {
+    std::erase_if(spec.alternatives,
+                  [](const model::LayoutChoice& choice) { return choice.shape.recompute; });
+  }
+  if (spec.alternatives.empty()) throw no_layout(request, cluster, context);
+  spec.shape = spec.alternatives.front().shape;
+}
+
+}  // namespace
+
+TrainingRequest read_training(Fields& fields, const Context& context) {
+  TrainingRequest request;
+  TrainingSpec& spec = request.spec;
+  model::TrainingShape& shape = spec.shape;
+  spec.model = read_model(fields, context);
+  shape.precision = read_precision(fields);
+  shape.sequence = static_cast<int>(fields.integer("sequence", 1, 1 << 24, 4096));
+  shape.global_batch = static_cast<int>(fields.integer("global_batch", 1, 1'000'000'000));
+  shape.micro_batch = static_cast<int>(fields.integer("micro_batch", 1, 1024, 1));
+  if (const Node* node = fields.optional("parallelism")) read_parallelism(*node, request);
+  if (fields.has("recompute")) request.recompute = fields.boolean("recompute", false);
+  shape.recompute = request.recompute.value_or(false);
+  spec.tokens = fields.number("tokens", 1, 1e18);
+  spec.iterations = static_cast<int>(fields.integer("iterations", 2, 1'000'000, spec.iterations));
+  fields.finish();
+  return request;
+}
+
+TrainingSpec check_training(TrainingRequest request, const ClusterSpec& cluster,
+                            const Context& context) {
+  if (request.automatic) {
+    choose_layout(request, cluster, context);
+  } else {
+    check_given_layout(request, cluster, context);
+  }
+  return std::move(request.spec);
+}
+
+}  // namespace fabricast::scenario
