@@ -1,0 +1,57 @@
+#pragma once
+// What the subcommands share: the flags of every command, and one function per subcommand that adds
+// itself to the command line and, when chosen, leaves its work in `Chosen`.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace fabricast::apps {
+
+enum class Resolution {
+  kAuto,    ///< phases sampled, long transfers extrapolated once their rate is steady
+  kPacket,  ///< every packet
+};
+
+/// The flags that every command takes.
+struct CommonFlags {
+  std::string json;  ///< file; "-" is standard output; empty: none
+  bool chinese = false;
+  std::optional<std::uint64_t> seed;  ///< stands above the scenario's
+  int threads = 0;                    ///< 0: all cores
+  Resolution resolution = Resolution::kAuto;
+  bool stats = false;
+  bool quiet = false;
+  bool no_cache = false;
+
+  /// Standard output carries JSON alone.
+  bool json_to_stdout() const { return json == "-"; }
+};
+
+/// The work of the subcommand that was chosen; empty before.
+using Chosen = std::function<void()>;
+
+/// Adds the common flags. `flags` must live until the command has run.
+void add_common_flags(CLI::App& command, CommonFlags& flags);
+
+void add_compare(CLI::App& program, Chosen& chosen);
+void add_catalog(CLI::App& program, Chosen& chosen);
+
+/// Writes the two faces of a result where the flags say: the table to standard output unless that
+/// carries JSON, the JSON to its file (complete or not at all). Throws base::Error (failure) when a
+/// file or standard output cannot be written.
+void publish(const CommonFlags& flags, const std::string& table, const std::string& json);
+
+/// What the operating system says of this process.
+double peak_rss_mb();
+/// Cores to use when the user does not say; at least 1.
+int all_cores();
+/// From now on an interrupt (SIGINT, SIGTERM) ends the program with exit code 3.
+void exit_3_on_interrupt();
+
+}  // namespace fabricast::apps

@@ -1,0 +1,112 @@
+// The main job: every fabric of a scenario side by side. Read from top to bottom, `compare` meets
+// every stage once, in the order of docs/architecture.md.
+
+#include <chrono>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "advice/advice.h"
+#include "commands.h"
+#include "packet/packet_network.h"
+#include "report/report.h"
+
+namespace fabricast::apps {
+namespace {
+
+struct CompareFlags {
+  std::string scenario;
+  CommonFlags common;
+};
+
+/// The inside of a node: NVLink where the GPU has it, else PCIe.
+network::NodeLinkSpec node_links(const catalog::Gpu& gpu) {
+  const double gb_per_s = gpu.nvlink_gb_per_s > 0 ? gpu.nvlink_gb_per_s : gpu.pcie_gb_per_s;
+  return {base::Rate::gigabits_per_second(gb_per_s * 8),
+          base::Time::seconds(gpu.nvlink_latency_us * 1e-6)};
+}
+
+training::Options training_options(const CommonFlags& flags) {
+  training::Options options;
+  options.threads = flags.threads == 0 ? all_cores() : flags.threads;
+  options.packet_exact = flags.resolution == Resolution::kPacket;
+  options.quiet = flags.quiet;
+  return options;
+}
+
+/// The bill of the fabric as built, in the currency of the budget.
+cost::Bill bill_of(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
+                   const scenario::FabricChoice& choice, const fabric::Fabric& fabric) {
+  cost::BuildInputs inputs;
+  inputs.fabric = &fabric;
+  inputs.gpu = scenario.cluster.gpu;
+  inputs.adapter = choice.adapter;
+  inputs.network_switch = choice.network_switch;
+  if (scenario.budget) inputs.currency = scenario.budget->currency;
+  return cost::bill_of_materials(known, inputs);
+}
+
+/// One fabric from its plan to its price.
+advice::Outcome evaluate(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
+                         const scenario::FabricChoice& choice, network::PhaseCache& cache,
+                         const training::Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
+  const auto networks = packet::factory(fabric, choice.profile, node_links(scenario.cluster.gpu));
+  const auto& job = std::get<scenario::TrainingSpec>(scenario.workload);
+
+  advice::Outcome outcome;
+  outcome.name = choice.profile.name;
+  outcome.kind = choice.profile.kind;
+  outcome.sizing = fabric->sizing();
+  outcome.training = training::simulate(scenario, choice, *fabric, networks, cache, options);
+  outcome.network = outcome.training.network;
+  outcome.bill = bill_of(known, scenario, choice, *fabric);
+  outcome.cost = cost::cost_of(known, outcome.bill, outcome.training.days * 24, job.tokens);
+  outcome.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return outcome;
+}
+
+void compare(const CompareFlags& flags) {
+  const std::string catalog_directory = catalog::Catalog::default_directory();
+  const auto known = catalog::Catalog::load(catalog_directory);
+  const auto scenario = scenario::load(flags.scenario, known, {flags.common.seed});
+  scenario::require_simulated(scenario);
+
+  report::Comparison comparison;
+  comparison.scenario = &scenario;
+  auto cache = std::make_unique<network::PhaseCache>();
+  for (const auto& choice : scenario.fabrics) {
+    if (flags.common.no_cache) cache = std::make_unique<network::PhaseCache>();
+    comparison.outcomes.push_back(
+        evaluate(known, scenario, choice, *cache, training_options(flags.common)));
+  }
+
+  const auto house =
+      advice::house_verdict(catalog_directory + "/house-rules.yaml", advice::question_of(scenario));
+  comparison.verdict = advice::verdict(scenario, comparison.outcomes, house, &known);
+  comparison.peak_rss_mb = peak_rss_mb();
+
+  publish(flags.common, report::terminal(comparison, {flags.common.chinese, flags.common.stats}),
+          report::json(comparison));
+}
+
+}  // namespace
+
+void add_compare(CLI::App& program, Chosen& chosen) {
+  auto flags = std::make_shared<CompareFlags>();
+  auto* command = program.add_subcommand(
+      "compare", "Every fabric of a scenario side by side: network, workload, cost, verdict");
+  command->add_option("SCENARIO", flags->scenario, "Scenario file (YAML)")
+      ->required()
+      ->option_text("FILE");
+  add_common_flags(*command, flags->common);
+  command->footer(
+      "Examples:\n"
+      "  fabricast compare examples/article/train-32-70b.yaml\n"
+      "  fabricast compare examples/article/train-32-70b.yaml --json - --quiet\n"
+      "  fabricast compare my.yaml --lang zh --seed 7 --stats");
+  command->callback([flags, &chosen] { chosen = [flags] { compare(*flags); }; });
+}
+
+}  // namespace fabricast::apps

@@ -1,0 +1,42 @@
+#include <csignal>
+#include <string_view>
+#include <thread>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "commands.h"
+
+namespace fabricast::apps {
+namespace {
+
+constexpr int kInterrupted = 3;
+
+extern "C" void interrupted(int /*signal*/) {
+  constexpr std::string_view kMessage = "\nfabricast: interrupted; nothing was written\n";
+  // Only what is safe in a signal handler: write and _exit.
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kMessage.data(), kMessage.size());
+  ::_exit(kInterrupted);
+}
+
+}  // namespace
+
+double peak_rss_mb() {
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  return static_cast<double>(usage.ru_maxrss) * 1024 * 1e-6;  // ru_maxrss counts KiB on Linux
+}
+
+int all_cores() {
+  const unsigned cores = std::thread::hardware_concurrency();
+  return cores == 0 ? 1 : static_cast<int>(cores);
+}
+
+void exit_3_on_interrupt() {
+  struct sigaction action{};
+  action.sa_handler = interrupted;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+}  // namespace fabricast::apps
