@@ -20,7 +20,7 @@ using PortId = base::Id<struct PortTag>;
 using EndpointId = base::Id<struct EndpointTag>;
 
 enum class TopologyKind {
-  kDirect,         ///< two nodes, one cable per NIC pair, no switch
+  kDirect,  ///< two nodes, one cable per NIC pair, no switch
   kSingleSwitch,
   kLeafSpine,      ///< nodes fill leaves one after the other
   kRailOptimised,  ///< NIC i of every node of a scalable unit goes to leaf i of that unit
@@ -36,28 +36,32 @@ struct TopologySpec {
   int gpus_per_node = 0;
   int nics_per_node = 0;
   base::Rate nic_rate;
-  int switch_ports = 0;           ///< at `switch_rate`
-  base::Rate switch_rate;         ///< of one switch port
-  double oversubscription = 1.0;  ///< down ports over up ports of a leaf
+  int switch_ports = 0;      ///< at `switch_rate`
+  base::Rate switch_rate;    ///< of one switch port; at least `nic_rate`
+  int max_uplink_split = 1;  ///< 1, 2 or 4: parts that one switch port may be split into uplinks
+  double oversubscription = 1.0;  ///< bandwidth down over bandwidth up of a leaf
   double cable_m = 10;            ///< every cable, metres
   double cable_ns_per_m = 5;
-  int nodes_per_leaf = 0;         ///< rack plan; 0: as many as the leaf has ports for
-  int management_ports = 0;       ///< leaf ports kept for UFM or a subnet manager, in the whole fabric
-  int scalable_unit_nodes = 0;    ///< nodes of a rail group; 0: as many as a leaf has down ports
+  int nodes_per_leaf = 0;    ///< rack plan of leaf-spine and fat-tree; 0: leaves are filled
+  int management_ports = 0;  ///< leaf ports kept for UFM or a subnet manager, in the whole fabric
+  int scalable_unit_nodes = 0;  ///< nodes of a rail group; 0: as many as a leaf has down ports
 };
 
 /// Numbers of devices and cables; zero where a layer does not exist.
 struct Sizing {
-  int tiers = 0;                 ///< 0 direct, 1, 2 or 3
+  int tiers = 0;  ///< 0 direct, 1, 2 or 3
   int leaves = 0;
   int spines = 0;
   int cores = 0;
-  int down_ports = 0;            ///< of a leaf, usable by endpoints
-  int up_ports = 0;              ///< of a leaf, after splitting
-  int uplink_split = 1;          ///< 1, 2 or 4: an 800G uplink as 2 x 400G or 4 x 200G
-  base::Rate uplink_rate;        ///< of one uplink after splitting
-  std::int64_t endpoint_cables = 0;
-  std::int64_t leaf_spine_cables = 0;
+  int pods = 0;                      ///< of three tiers; spines / pods serve leaves_per_pod leaves
+  int leaves_per_pod = 0;            ///< the last pod may hold fewer
+  int down_ports = 0;                ///< of a leaf, planned for endpoints
+  int up_ports = 0;                  ///< of a leaf, after splitting
+  int spine_up_ports = 0;            ///< of a spine, towards the cores
+  int uplink_split = 1;              ///< 1, 2 or 4: an 800G uplink as 2 x 400G or 4 x 200G
+  base::Rate uplink_rate;            ///< of one uplink after splitting
+  std::int64_t endpoint_cables = 0;  ///< NICs and management ports
+  std::int64_t leaf_spine_cables = 0;  ///< one per whole leaf port, however it is split
   std::int64_t spine_core_cables = 0;
 };
 
@@ -73,14 +77,14 @@ struct Device {
   std::uint8_t tier = 0;  ///< 0 adapter, 1 leaf, 2 spine, 3 core
   std::uint32_t first_port = 0;
   std::uint32_t port_count = 0;
-  std::string name;       ///< "leaf0", "spine3", "node2/nic1"
+  std::string name;  ///< "leaf0", "spine3", "node2/nic1"
 };
 
 struct Port {
   DeviceId device;
-  PortId peer;        ///< the port at the other end of the cable
-  base::Rate rate;    ///< per direction
-  base::Time delay;   ///< propagation through the cable
+  PortId peer;       ///< the port at the other end of the cable
+  base::Rate rate;   ///< per direction
+  base::Time delay;  ///< propagation through the cable
 };
 
 class Fabric {
@@ -96,16 +100,15 @@ class Fabric {
 
   int endpoints() const { return spec_.nodes * spec_.nics_per_node; }
   int gpus() const { return spec_.nodes * spec_.gpus_per_node; }
-  int node_of(base::Rank gpu) const {
-    return static_cast<int>(gpu.index()) / spec_.gpus_per_node;
-  }
+  int node_of(base::Rank gpu) const { return static_cast<int>(gpu.index()) / spec_.gpus_per_node; }
   /// The adapter next to a GPU: NICs are shared out evenly over the GPUs of a node.
   EndpointId endpoint_of(base::Rank gpu) const;
   /// The adapter's port towards the fabric.
   PortId endpoint_port(EndpointId endpoint) const { return endpoint_ports_[endpoint.index()]; }
 
-  /// Egress ports of `at` (a switch) that lie on a shortest path to `destination`; the order is the
-  /// same at every call. Empty when unreachable (rail-only, other rail).
+  /// Egress ports of `at` (a switch; an adapter has its one port) that lie on a shortest path to
+  /// `destination`; the order is the same at every call. Empty when unreachable (rail-only, other
+  /// rail).
   std::span<const PortId> next_hops(DeviceId at, EndpointId destination) const;
 
  private:
@@ -123,7 +126,9 @@ class Fabric {
   std::uint32_t leaf_count_ = 0;
 };
 
-/// Lays out the devices, cables and routing tables. Throws as `size` does.
+/// Lays out the devices, cables and routing tables. Switches come first (leaves, spines, cores),
+/// then adapters in the order of their endpoints. Only cabled ports exist; management ports are
+/// counted by `size` and carry no endpoint. Throws as `size` does.
 Fabric build(const TopologySpec& spec);
 
 }  // namespace fabricast::fabric
