@@ -14,11 +14,6 @@ using catalog::Precision;
 // Assumed: share of the memory bandwidth that elementwise kernels reach; STREAM-like kernels on
 // recent HBM parts are published at 0.90 to 0.94 of the data sheet.
 constexpr double kMemoryEfficiency = 0.9;
-// `gemm_efficiency` is that of BF16. Eight-bit GEMMs reach a smaller share of their doubled peak:
-// in the H100 kernel timings that NVIDIA publishes with aiconfigurator (h100_sxm, gemm_perf), large
-// products (m >= 2048; n, k >= 4096) have a median of 0.61 in FP8 against 0.82 in BF16. Assumed to
-// hold for other GPUs and for FP4, for want of data.
-constexpr double kLowPrecisionShare = 0.75;
 // Kernels of a layer that are not GEMMs: two norms, two residual additions, rotary embedding of Q
 // and of K, fused attention, the MLP's activation function.
 constexpr double kOtherKernels = 8;
@@ -57,8 +52,7 @@ struct Context {
 };
 
 double gemm_rate(const Context& c, Precision precision) {
-  const double share = bytes_of(precision) < 2 ? kLowPrecisionShare : 1;
-  return c.gpu.peak_tflops(precision) * 1e12 * c.gpu.gemm_efficiency * share;
+  return c.gpu.peak_tflops(precision) * 1e12 * c.gpu.gemm_efficiency_at(precision);
 }
 
 /// Roofline of one GEMM (Williams et al. 2009): m x k times k x n, `count` of them.

@@ -50,7 +50,7 @@ double mlp_width(const catalog::LanguageModel& m, int layer);
 struct StageParameters {
   double shared = 0;         ///< replicated over the data-parallel group
   double expert = 0;         ///< replicated over data-parallel group / ep
-  double low_precision = 0;  ///< of both: weights of the layers' GEMMs, which FP8 copies
+  double low_precision = 0;  ///< of both: weights of the layers' GEMMs, quantised in FP8 and FP4
 };
 StageParameters count_stage(const catalog::LanguageModel& m, const Parallelism& p, int stage);
 
@@ -59,6 +59,7 @@ bool holds_output_head(const Parallelism& p, int stage);
 
 /// Bytes of activations that the backward pass of one layer needs, per token and before the
 /// division by tp (sequence parallelism divides all of them: Korthikanti et al. 2022, equation 4).
-double activation_bytes_per_token(const catalog::LanguageModel& m, int layer, double element_bytes);
+double activation_bytes_per_token(const catalog::LanguageModel& m, int layer,
+                                  catalog::Precision precision);
 
 }  // namespace fabricast::model

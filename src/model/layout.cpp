@@ -108,8 +108,8 @@ struct Rates {
 double tensor_parallel_s(const LanguageModel& m, const TrainingShape& shape, int layers,
                          const Rates& rates) {
   const Parallelism& p = shape.parallelism;
-  // All-gather and reduce-scatter around attention and around the MLP, forward and backward, and once
-  // more to recompute (Korthikanti et al. 2022, section 4.2.2).
+  // All-gather and reduce-scatter around attention and around the MLP, forward and backward, and
+  // once more to recompute (Korthikanti et al. 2022, section 4.2.2).
   const double collectives = shape.recompute ? 12 : 8;
   const double bytes = 2.0 * shape.micro_batch * shape.sequence / p.cp * m.hidden;
   return layers * collectives * ring_s(bytes, p.tp, rates.inside_gb_per_s, rates.inside_latency_s);

@@ -17,10 +17,10 @@ constexpr double kOptimizerBytes = 12;  ///< fp32 master weight, momentum, varia
 // Training in fp32 keeps no second copy of the weights: 4 + 4 + 8.
 constexpr double kFp32WeightBytes = 4;
 constexpr double kFp32OptimizerBytes = 8;
-// Transformer Engine quantises each bf16 weight once per step and keeps the FP8 copy with, on
-// Hopper, its transpose, because FP8 GEMMs there read one operand order only (Transformer Engine
-// user guide, "Handling transposes" and "FP8 weight caching").
-constexpr double kFp8CopyBytes = 2;
+// FP8 keeps no bf16 weights: NVIDIA's NeMo recipe sets fp8_params (nemo/collections/llm/recipes/
+// precision/mixed_precision.py), so a weight is one FP8 value and, on Hopper, its transpose,
+// because FP8 GEMMs there read one operand order only (Transformer Engine user guide, "Handling
+// transposes"): the 2 bytes of kWeightBytes again. The optimizer holds the fp32 master.
 // FP4: 4-bit values plus one 8-bit scale per 16 of them, two layouts (NVFP4 recipe of the same
 // guide).
 constexpr double kFp4CopyBytes = 2 * (0.5 + 1.0 / 16);
@@ -41,10 +41,9 @@ BytesPerParameter bytes_per_parameter(catalog::Precision precision) {
   switch (precision) {
     case catalog::Precision::kFp32:
       return {.weights = kFp32WeightBytes, .optimizer = kFp32OptimizerBytes};
-    case catalog::Precision::kFp8:
-      return {.copies = kFp8CopyBytes};
     case catalog::Precision::kFp4:
       return {.copies = kFp4CopyBytes};
+    case catalog::Precision::kFp8:
     case catalog::Precision::kBf16:
       break;
   }
@@ -60,7 +59,7 @@ double layers_activation_bytes(const catalog::LanguageModel& m, const TrainingSh
   double kept = 0;
   double largest = 0;
   for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
-    const double all = tokens * activation_bytes_per_token(m, layer, element) / p.tp;
+    const double all = tokens * activation_bytes_per_token(m, layer, shape.precision) / p.tp;
     // Full recomputation keeps a layer's input only, a shard of it under sequence parallelism.
     kept += shape.recompute ? tokens * m.hidden * element / p.tp : all;
     largest = std::max(largest, all);
@@ -108,25 +107,37 @@ Memory stage_memory(const catalog::LanguageModel& m, const TrainingShape& shape,
 }  // namespace
 
 double activation_bytes_per_token(const catalog::LanguageModel& m, int layer,
-                                  double element_bytes) {
+                                  catalog::Precision precision) {
+  const bool wide = precision == catalog::Precision::kFp32;
+  const bool quantised =
+      precision == catalog::Precision::kFp8 || precision == catalog::Precision::kFp4;
+  const double element = wide ? 4 : 2;
+  // A quantised GEMM keeps its input in 8 bits for the weight gradient (Transformer Engine saves
+  // `inputmat` and `ln_out` quantised); counted the same for FP4.
+  const double gemm_input = quantised ? 1 : element;
   const double hidden = m.hidden;
   const double heads = m.heads;
-  // Elements: input of the norm and of the first projections; Q, K, V; attention's output. Fused
-  // attention keeps one fp32 log-sum-exp per head instead of the s x s scores (Dao 2023,
-  // section 3.1).
-  double elements = 2 * hidden + heads * value_dim(m);
+
+  double plain = 2 * hidden;                         // inputs of the two norms
+  double inputs = 2 * hidden + mlp_width(m, layer);  // of the first and last matrices
+  // Q, K, V, and attention's output, which its backward reads; fused attention keeps one fp32
+  // log-sum-exp per head instead of the s x s scores (Dao 2023, section 3.1).
+  plain += heads * value_dim(m);
   if (has_latent_attention(m)) {
-    elements += m.q_lora_rank + m.kv_lora_rank + heads * (2 * query_key_dim(m) + value_dim(m));
+    plain += heads * (2 * query_key_dim(m) + value_dim(m));
+    inputs += m.q_lora_rank + m.kv_lora_rank;
   } else {
-    elements += (heads + 2.0 * m.kv_heads) * m.head_dim;
+    plain += (heads + 2.0 * m.kv_heads) * m.head_dim;
   }
-  // MLP: input of the norm and of the first matrix, inputs of the activation function, its output.
-  elements += 2 * hidden + (m.gated_mlp ? 3 : 2) * mlp_width(m, layer);
+  // The output matrix shares attention's output, unless it keeps a quantised one of its own.
+  if (quantised) inputs += heads * value_dim(m);
+  plain += (m.gated_mlp ? 2 : 1) * mlp_width(m, layer);  // inputs of the activation function
   if (is_mixture_layer(m, layer)) {
     // One copy of a token per expert on the way in, one on the way back (for the gate's gradient).
-    elements += 2 * hidden * m.experts_per_token;
+    inputs += hidden * m.experts_per_token;
+    plain += hidden * m.experts_per_token;
   }
-  return elements * element_bytes + 4 * heads;
+  return plain * element + inputs * gemm_input + 4 * heads;
 }
 
 Memory memory(const catalog::LanguageModel& m, const TrainingShape& shape) {

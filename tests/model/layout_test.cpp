@@ -140,7 +140,7 @@ TEST(ChooseLayouts, never_estimates_faster_than_the_peak_allows) {
   const auto m = llama2_70b();
   const double flops = training_flops_per_token(m, 4096) * 4096 * 512;
   for (const LayoutChoice& c : choose_layouts(h100(), m, article_shape(), 32, 4, 200)) {
-    EXPECT_GT(c.estimated_step_s, flops / (32 * 1978.9e12 * 0.75 * 0.7));
+    EXPECT_GT(c.estimated_step_s, flops / (32 * 1978.9e12 * 0.6));
   }
 }
 

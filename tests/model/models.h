@@ -96,6 +96,7 @@ inline catalog::Gpu h100() {
   g.nvlink_latency_us = 2;
   g.pcie_gb_per_s = 64;
   g.gemm_efficiency = 0.7;
+  g.fp8_gemm_efficiency = 0.6;
   g.attention_efficiency = 0.5;
   g.kernel_launch_us = 2;
   return g;
