@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "examples.h"
+
+namespace fabricast::scenario {
+namespace {
+
+using testing::accepted;
+using testing::changed;
+using testing::known;
+using testing::refusal;
+
+constexpr const char* kList = "[infiniband, roce-v2, tcp]";
+
+TEST(Fabrics, overrides_change_a_copy_and_its_name) {
+  const ValidScenario s =
+      accepted(changed(kList, "[roce-v2, {profile: roce-v2, name: mine, ecn: {kmin_kb: 300}}]"));
+  ASSERT_EQ(s.fabrics.size(), 2U);
+  EXPECT_EQ(s.fabrics[0].profile.name, "roce-v2");
+  EXPECT_EQ(s.fabrics[1].profile.name, "mine");
+  EXPECT_EQ(s.fabrics[1].profile.id, "roce-v2");
+  EXPECT_EQ(s.fabrics[1].profile.ecn.kmin.count(), 300'000);
+  EXPECT_NE(s.fabrics[0].profile.ecn.kmin.count(), 300'000);
+}
+
+TEST(Fabrics, an_unknown_parameter_is_refused_at_its_place) {
+  const std::string message = refusal(changed(kList, "[{profile: roce-v2, ecn: {kmni_kb: 300}}]"));
+  EXPECT_TRUE(
+      message.starts_with("job.yaml:10:45: fabrics[0].ecn.kmni_kb: found an unknown key; allowed "))
+      << message;
+  EXPECT_TRUE(message.ends_with("; did you mean `kmin_kb`?")) << message;
+}
+
+TEST(Fabrics, names_must_differ) {
+  EXPECT_EQ(refusal(changed(kList, "[infiniband, tcp, infiniband]")),
+            "job.yaml:10:28: fabrics[2]: found a second fabric named `infiniband` (the first is in "
+            "line 10); allowed names that differ: `{profile: ..., name: ...}`");
+}
+
+TEST(Fabrics, there_must_be_one) {
+  EXPECT_EQ(refusal(changed(kList, "[]")),
+            "job.yaml:10:10: fabrics: found an empty list; allowed at least one fabric");
+}
+
+TEST(Fabrics, an_entry_is_an_id_or_a_mapping) {
+  EXPECT_EQ(refusal(changed(kList, "[[infiniband]]")),
+            "job.yaml:10:11: fabrics[0]: found a list; allowed the id of a fabric profile, or a "
+            "mapping with `profile`");
+  EXPECT_EQ(refusal(changed(kList, "[{name: mine}]")),
+            "job.yaml:10:11: fabrics[0].profile: found nothing (the key is missing); allowed text");
+}
+
+TEST(Fabrics, adapters_run_no_faster_than_the_switch) {
+  const catalog::FabricProfile& profile = known().fabric("infiniband");
+  const catalog::Switch& network_switch = known().network_switch(profile.switch_model);
+  EXPECT_EQ(refusal(changed("nic_gbps: 200", "nic_gbps: 5000")),
+            fmt::format("job.yaml:7:13: cluster.nic_gbps: found 5000 Gb/s; allowed at most {} "
+                        "Gb/s, the port rate of the switch `{}` of `infiniband`",
+                        network_switch.port_gbps, network_switch.id));
+}
+
+TEST(Fabrics, a_port_of_twice_the_adapters_rate_counts_as_two) {
+  const catalog::FabricProfile& profile = known().fabric("infiniband");
+  const catalog::Switch& network_switch = known().network_switch(profile.switch_model);
+  const auto topology_at = [](double gbps) {
+    return accepted(changed("nic_gbps: 200", fmt::format("nic_gbps: {}", gbps)))
+        .fabrics[0]
+        .topology;
+  };
+  const double full = network_switch.port_gbps;
+  EXPECT_EQ(topology_at(full).switch_ports, network_switch.ports);
+  EXPECT_EQ(topology_at(full / 2).switch_ports, 2 * network_switch.ports);
+  EXPECT_EQ(topology_at(full / 2).switch_rate.gbps(), full / 2);
+  EXPECT_EQ(topology_at(full / 4).switch_ports, 4 * network_switch.ports);
+  // No breakout cable makes eight of one: the port stays whole.
+  EXPECT_EQ(topology_at(full / 8).switch_ports, network_switch.ports);
+  EXPECT_EQ(topology_at(full / 8).switch_rate.gbps(), full);
+  EXPECT_EQ(topology_at(full / 3).switch_ports, network_switch.ports);
+}
+
+TEST(Fabrics, each_choice_carries_its_devices) {
+  for (const FabricChoice& choice : accepted(testing::full_example()).fabrics) {
+    EXPECT_EQ(choice.network_switch.id, choice.profile.switch_model);
+    EXPECT_EQ(choice.adapter.id, choice.profile.adapter_model);
+    const bool infiniband = choice.profile.kind == catalog::FabricKind::kInfiniBand;
+    EXPECT_EQ(choice.network_switch.link_layer,
+              infiniband ? catalog::LinkLayer::kInfiniBand : catalog::LinkLayer::kEthernet);
+  }
+}
+
+TEST(Fabrics, a_switch_of_the_other_link_layer_is_refused) {
+  const std::string infiniband_switch = known().fabric("infiniband").switch_model;
+  const std::string message =
+      refusal(changed(kList, fmt::format("[{{profile: roce-v2, switch: {}}}]", infiniband_switch)));
+  EXPECT_TRUE(
+      message.starts_with("job.yaml:10:38: fabrics[0].switch: found `" + infiniband_switch + "`"))
+      << message;
+}
+
+}  // namespace
+}  // namespace fabricast::scenario

@@ -1,0 +1,88 @@
+// What parses but is not simulated is refused by name, never silently ignored.
+
+#include <gtest/gtest.h>
+
+#include "examples.h"
+
+namespace fabricast::scenario {
+namespace {
+
+using testing::changed;
+using testing::full_example;
+using testing::not_simulated;
+
+TEST(NotSimulated, the_example_of_the_reference_is_simulated) {
+  EXPECT_EQ(not_simulated(full_example()), "accepted");
+}
+
+TEST(NotSimulated, serving) {
+  EXPECT_EQ(not_simulated("cluster: {gpus: 8, gpu: h100-sxm-80gb, nic_gbps: 200}\n"
+                          "fabrics: [infiniband]\n"
+                          "workload: {kind: serving, model: llama2-7b, context: 1024, output: 64, "
+                          "arrival: {kind: poisson, qps: 1}}\n"),
+            "job.yaml:3:18: workload.kind: found a serving workload, which is not simulated yet; "
+            "allowed `training`");
+}
+
+TEST(NotSimulated, faults) {
+  EXPECT_EQ(not_simulated(changed(
+                "faults: []", "faults: [{at_ms: 5, link: \"leaf0:3\", kind: down, for_ms: 1}]")),
+            "job.yaml:22:9: faults: found a fault, which is not simulated yet; allowed an empty "
+            "list");
+}
+
+TEST(NotSimulated, tenants) {
+  const std::string job = FABRICAST_SOURCE_DIR "/examples/article/train-8-7b.yaml";
+  EXPECT_EQ(
+      not_simulated(changed("{kind: storage, load: 0.05}", "{kind: tenant, job: " + job + "}")),
+      "job.yaml:21:21: background[0].kind: found `tenant`, which is not simulated yet; "
+      "allowed `storage`");
+}
+
+TEST(NotSimulated, host_settings_that_slow_real_clusters_down) {
+  EXPECT_EQ(not_simulated(changed("gpudirect: true", "gpudirect: false")),
+            "job.yaml:8:38: cluster.host.gpudirect: found `false`, which is not simulated yet; "
+            "allowed `true`");
+  EXPECT_EQ(not_simulated(changed("acs: false", "acs: true")),
+            "job.yaml:8:49: cluster.host.acs: found `true`, which is not simulated yet; allowed "
+            "`false`");
+  EXPECT_EQ(
+      not_simulated(changed("nic_affinity: pix", "nic_affinity: sys")),
+      "job.yaml:8:70: cluster.host.nic_affinity: found an adapter that is not under the GPU's "
+      "PCIe switch, which is not simulated yet; allowed `pix`");
+}
+
+TEST(NotSimulated, a_slot_slower_than_its_adapter) {
+  EXPECT_EQ(not_simulated(changed("gen5-x16", "gen3-x16")),
+            "job.yaml:8:17: cluster.host.pcie: found a `gen3-x16` slot of 126 Gb/s for an adapter "
+            "of 200 Gb/s, which is not simulated yet; allowed a slot at least as fast as "
+            "`nic_gbps`");
+  EXPECT_EQ(not_simulated(changed("gen5-x16", "gen4-x16")), "accepted");
+}
+
+TEST(NotSimulated, dragonfly_plus) {
+  EXPECT_EQ(not_simulated(changed("leaf-spine", "dragonfly-plus")),
+            "job.yaml:9:21: cluster.topology.kind: found `dragonfly-plus`, which is not simulated "
+            "yet; allowed `single-switch`, `leaf-spine`, `rail-optimised`, `rail-only` or "
+            "`fat-tree`");
+}
+
+TEST(NotSimulated, a_partial_node) {
+  EXPECT_EQ(not_simulated(changed(changed("gpus: 32", "gpus: 12"), "llama2-70b", "llama2-7b")),
+            "job.yaml:3:9: cluster.gpus: found 12 GPUs in nodes of 8: a partial node, which is not "
+            "simulated yet; allowed a multiple of `gpus_per_node` (8)");
+}
+
+TEST(NotSimulated, rings_that_change_rails_where_rails_do_not_meet) {
+  const std::string quiet =
+      changed(changed("leaf-spine", "rail-only"), "[{kind: storage, load: 0.05}]", "[]");
+  EXPECT_EQ(not_simulated(changed(quiet, "parallelism: auto", "parallelism: {tp: 4, pp: 4}")),
+            "job.yaml:18:16: workload.parallelism: found tp 4 on a rail-only fabric: rings that "
+            "change rails, which is not simulated yet; allowed tp 8, the GPUs of a node, or "
+            "another topology");
+  EXPECT_EQ(not_simulated(changed(quiet, "parallelism: auto", "parallelism: {tp: 8, pp: 2}")),
+            "accepted");
+}
+
+}  // namespace
+}  // namespace fabricast::scenario
