@@ -1,5 +1,6 @@
 #pragma once
 // The faces of one result: a table for a terminal and JSON for programs (docs/result.schema.json).
+// Nothing is computed here but sums, units and words.
 
 #include <string>
 #include <vector>
@@ -20,14 +21,21 @@ struct TerminalOptions {
   bool stats = false;
 };
 
-/// At most 80 cells wide.
+/// At most 80 cells wide; where the fabrics do not fit side by side the table is continued below.
 std::string terminal(const Comparison& comparison, const TerminalOptions& options);
 /// Ends in a newline. Keys as in docs/result.schema.json.
 std::string json(const Comparison& comparison);
 
-/// `fabricast catalog`, `fabricast catalog KIND`, `fabricast catalog KIND ID`.
-/// Throws base::Error (input) on an unknown kind or id.
-std::string catalog_table(const catalog::Catalog& catalog, const std::string& category,
-                          const std::string& id);
+/// `fabricast catalog [KIND] [ID]`.
+struct CatalogQuery {
+  std::string category;  ///< "gpus", "switches", ...; empty: an overview
+  std::string id;        ///< empty: all of the category; else an id or an unambiguous beginning
+  bool chinese = false;
+};
+
+/// At most 80 cells wide. Throws base::Error (input) on an unknown category or id.
+std::string catalog_table(const catalog::Catalog& catalog, const CatalogQuery& query);
+/// The entries that the query names, every value with its kind and source. Throws as above.
+std::string catalog_json(const catalog::Catalog& catalog, const CatalogQuery& query);
 
 }  // namespace fabricast::report

@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/table.h"
+#include "report/catalog_query.h"
+#include "report/text.h"
+
+namespace fabricast::report {
+
+namespace {
+
+using catalog::Entry;
+
+constexpr int kIdWidth = 30;
+
+std::string overview(const catalog::Catalog& catalog, bool chinese) {
+  std::string text;
+  for (const std::string& category : categories(catalog)) {
+    std::string ids;
+    std::size_t count = 0;
+    for (const Entry& entry : catalog.entries()) {
+      if (entry.category != category) continue;
+      ids += (ids.empty() ? "" : ", ") + entry.id;
+      ++count;
+    }
+    text += fmt::format("{} ({})\n", category, count) + paragraph(ids, 2);
+  }
+  return text + "\n" +
+         paragraph(chinese ? "`fabricast catalog gpus` 列出一类；`fabricast catalog gpus h100-sxm` "
+                             "逐值列出来源。"
+                           : "`fabricast catalog gpus` lists one kind; `fabricast catalog gpus "
+                             "h100-sxm` shows the source of every value.",
+                   0);
+}
+
+/// How well a kind of thing is known: the values of an entry by the way they came to be known.
+std::string provenance(const Entry& entry) {
+  std::map<catalog::ValueKind, int> counts;
+  for (const catalog::Value& value : entry.values) ++counts[value.kind];
+  std::string text;
+  for (const auto& [kind, count] : counts) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, catalog::name_of(kind));
+  }
+  return text;
+}
+
+/// "memory_gb 80, power_w 700, ...": the values of an entry without their sources.
+std::string short_values(const Entry& entry) {
+  std::string text;
+  for (const catalog::Value& value : entry.values) {
+    text += (text.empty() ? "" : ", ") + value.key + " " + value.text;
+  }
+  return text;
+}
+
+std::string list(const std::vector<const Entry*>& entries) {
+  std::string text;
+  for (const Entry* entry : entries) {
+    text += paragraph(fmt::format("{}: {}", entry->id, entry->name), 0);
+    text += paragraph(short_values(*entry), 4);
+    text += paragraph(fmt::format("({})", provenance(*entry)), 4);
+  }
+  return text;
+}
+
+/// Every value with the way it is known and its source.
+std::string details(const Entry& entry) {
+  std::string text = paragraph(fmt::format("{}: {}", entry.id, entry.name), 0) + "\n";
+  for (const catalog::Value& value : entry.values) {
+    const std::string head = fmt::format("{:<{}} {} ", value.key, kIdWidth, value.text);
+    const std::string line = fmt::format("{} [{}]", head, catalog::name_of(value.kind));
+    if (base::display_width(line) <= kTerminalWidth) {
+      text += line + "\n";
+    } else {
+      text += paragraph(fmt::format("{} [{}]", value.key, catalog::name_of(value.kind)), 0);
+      text += paragraph(value.text, 2);
+    }
+    text += paragraph(value.source, 4);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> categories(const catalog::Catalog& catalog) {
+  std::vector<std::string> names;
+  for (const Entry& entry : catalog.entries()) {
+    if (std::ranges::count(names, entry.category) == 0) names.push_back(entry.category);
+  }
+  return names;
+}
+
+std::vector<const Entry*> select(const catalog::Catalog& catalog, const CatalogQuery& query) {
+  const std::vector<std::string> known = categories(catalog);
+  base::Location where;
+  where.key = "catalog";
+  if (!query.category.empty() && std::ranges::count(known, query.category) == 0) {
+    throw base::input_error(where, "the kind `" + query.category + "`", base::one_of(known),
+                            base::near_miss(query.category, known));
+  }
+  std::vector<const Entry*> found;
+  std::vector<std::string> ids;
+  for (const Entry& entry : catalog.entries()) {
+    if (!query.category.empty() && entry.category != query.category) continue;
+    ids.push_back(entry.id);
+    if (entry.id == query.id) return {&entry};
+    if (entry.id.starts_with(query.id)) found.push_back(&entry);
+  }
+  where.key += " " + query.category;
+  if (!query.id.empty() && found.size() != 1) {
+    std::vector<std::string> several;
+    for (const Entry* entry : found) several.push_back(entry->id);
+    const std::string what = found.empty() ? "unknown" : "ambiguous";
+    throw base::input_error(where, "the " + what + " id `" + query.id + "`",
+                            base::one_of(found.empty() ? ids : several),
+                            base::near_miss(query.id, ids));
+  }
+  return found;
+}
+
+std::string catalog_table(const catalog::Catalog& catalog, const CatalogQuery& query) {
+  const std::vector<const Entry*> entries = select(catalog, query);
+  if (query.category.empty()) return overview(catalog, query.chinese);
+  return query.id.empty() ? list(entries) : details(*entries.front());
+}
+
+}  // namespace fabricast::report

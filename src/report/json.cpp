@@ -1,0 +1,185 @@
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "report/report.h"
+
+namespace fabricast::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;  // keys stay in the order of the interface
+
+/// JSON has no NaN and no infinity: a metric that has no value must be absent, not null.
+void put(Json& object, const char* key, double value) {
+  if (!std::isfinite(value))
+    throw base::failure(std::string("`") + key + "` is not a finite number");
+  object[key] = value;
+}
+
+Json network_json(const network::NetworkMetrics& m) {
+  Json json = Json::object();
+  put(json, "latency_us", m.latency_us);
+  put(json, "latency_loaded_p50_us", m.latency_loaded_p50_us);
+  put(json, "latency_loaded_p99_us", m.latency_loaded_p99_us);
+  put(json, "bandwidth_gbps", m.bandwidth_gbps);
+  put(json, "pfc_pause_pct", m.pfc_pause_pct);
+  put(json, "ecn_marked_pct", m.ecn_marked_pct);
+  put(json, "dropped_packets", m.dropped_packets);
+  put(json, "retransmitted_pct", m.retransmitted_pct);
+  put(json, "host_cpu_pct", m.host_cpu_pct);
+  return json;
+}
+
+/// Times and bandwidths as nccl-tests defines them.
+Json collective_json(const training::PhaseReport& phase) {
+  Json json = Json::object();
+  json["name"] = phase.name;
+  json["op"] = collective::name_of(phase.op);
+  json["ranks"] = phase.ranks;
+  json["bytes"] = phase.size.count();
+  put(json, "time_us", phase.mean_s * 1e6);
+  put(json, "sigma_us", phase.sigma_s * 1e6);
+  if (phase.mean_s > 0) {
+    const double algbw = phase.size.gb() / phase.mean_s;
+    put(json, "algbw_GBps", algbw);
+    put(json, "busbw_GBps", algbw * collective::busbw_factor(phase.op, phase.ranks));
+  }
+  json["states"] = phase.states;
+  put(json, "extrapolation_error_pct", 100 * phase.extrapolation_error);
+  return json;
+}
+
+Json training_json(const training::Result& r) {
+  Json json = Json::object();
+  put(json, "step_time_s", r.step_time_s);
+  Json& parts = json["breakdown_s"] = Json::object();
+  put(parts, "compute", r.breakdown_s.compute);
+  put(parts, "exposed_tp", r.breakdown_s.exposed_tp);
+  put(parts, "exposed_pp", r.breakdown_s.exposed_pp);
+  put(parts, "exposed_dp", r.breakdown_s.exposed_dp);
+  put(parts, "exposed_ep", r.breakdown_s.exposed_ep);
+  put(parts, "exposed_cp", r.breakdown_s.exposed_cp);
+  put(parts, "bubble", r.breakdown_s.bubble);
+  put(json, "gpu_utilisation_pct", r.gpu_utilisation_pct);
+  put(json, "gpu_utilisation_smi_pct", r.gpu_utilisation_smi_pct);
+  put(json, "mfu_pct", r.mfu_pct);
+  put(json, "jitter_pct", r.jitter_pct);
+  put(json, "tokens_per_s", r.tokens_per_s);
+  put(json, "days", r.days);
+  put(json, "memory_gb_per_gpu", r.memory.total_gb);
+  return json;
+}
+
+Json sizing_json(const fabric::Sizing& sizing) {
+  Json json = Json::object();
+  json["tiers"] = sizing.tiers;
+  json["leaves"] = sizing.leaves;
+  json["spines"] = sizing.spines;
+  json["cores"] = sizing.cores;
+  json["endpoint_cables"] = sizing.endpoint_cables;
+  json["leaf_spine_cables"] = sizing.leaf_spine_cables;
+  json["spine_core_cables"] = sizing.spine_core_cables;
+  return json;
+}
+
+Json cost_json(const cost::Result& cost, const cost::Bill& bill) {
+  Json json = Json::object();
+  json["currency"] = cost.currency;
+  put(json, "network_capex", cost.network_capex);
+  put(json, "capex", cost.capex);
+  put(json, "power_kw", cost.power_kw);
+  put(json, "per_hour", cost.per_hour);
+  put(json, "per_run", cost.per_run);
+  put(json, "per_million_tokens", cost.per_million_tokens);
+  Json& lines = json["bom"] = Json::array();
+  for (const cost::BomLine& line : bill.lines) {
+    Json entry = Json::object();
+    entry["item"] = line.item;
+    entry["what"] = line.what;
+    entry["count"] = line.count;
+    put(entry, "unit_price", line.unit_price);
+    put(entry, "unit_power_w", line.unit_power_w);
+    lines.push_back(std::move(entry));
+  }
+  return json;
+}
+
+Json stats_json(const advice::Outcome& o, double peak_rss_mb) {
+  const auto per_second = [&](std::uint64_t count) {
+    return o.wall_s > 0 ? static_cast<double>(count) / o.wall_s : 0.0;
+  };
+  Json json = Json::object();
+  put(json, "wall_s", o.wall_s);
+  json["events"] = o.training.counters.events;
+  put(json, "events_per_s", per_second(o.training.counters.events));
+  json["packet_hops"] = o.training.counters.packet_hops;
+  put(json, "packet_hops_per_s", per_second(o.training.counters.packet_hops));
+  put(json, "peak_rss_mb", peak_rss_mb);
+  return json;
+}
+
+Json outcome_json(const advice::Outcome& o, bool one_node, double peak_rss_mb) {
+  Json json = Json::object();
+  json["kind"] = catalog::name_of(o.kind);
+  json["sizing"] = sizing_json(o.sizing);
+  if (!one_node) json["network"] = network_json(o.network);
+  Json& collectives = json["collectives"] = Json::array();
+  for (const auto& phase : o.training.phases) collectives.push_back(collective_json(phase));
+  json["training"] = training_json(o.training);
+  json["cost"] = cost_json(o.cost, o.bill);
+  json["stats"] = stats_json(o, peak_rss_mb);
+  return json;
+}
+
+Json values_json(const std::map<std::string, double>& values) {
+  Json json = Json::object();
+  for (const auto& [name, value] : values) put(json, name.c_str(), value);
+  return json;
+}
+
+Json verdict_json(const advice::Verdict& verdict) {
+  Json json = Json::object();
+  json["choice"] = verdict.choice;
+  Json& house = json["house"] = Json::object();
+  house["choice"] = verdict.house.choice;
+  Json& rules = house["rules"] = Json::array();
+  for (const auto& rule : verdict.house.rules) rules.push_back(rule.id);
+  Json& evidence = json["evidence"] = Json::object();
+  evidence["choice"] = verdict.evidence.choice;
+  evidence["score"] = values_json(verdict.evidence.score);
+  Json& reasons = json["reasons"] = Json::array();
+  for (const auto& reason : verdict.reasons) {
+    reasons.push_back(
+        {{"text", reason.text}, {"metric", reason.metric}, {"values", values_json(reason.values)}});
+  }
+  Json& flips = json["flips"] = Json::array();
+  for (const auto& flip : verdict.flips) {
+    Json entry = Json::object();
+    entry["input"] = flip.input;
+    put(entry, "at", flip.at);
+    entry["to"] = flip.to;
+    flips.push_back(std::move(entry));
+  }
+  json["next"] = verdict.next;
+  return json;
+}
+
+}  // namespace
+
+std::string json(const Comparison& comparison) {
+  const scenario::ValidScenario& scenario = *comparison.scenario;
+  const bool one_node = scenario.cluster.topology.nodes == 1;
+  Json result = Json::object();
+  result["fabricast"] = FABRICAST_VERSION;
+  result["scenario"] = scenario.name;
+  result["seed"] = scenario.seed;
+  Json& fabrics = result["fabrics"] = Json::object();
+  for (const advice::Outcome& outcome : comparison.outcomes) {
+    fabrics[outcome.name] = outcome_json(outcome, one_node, comparison.peak_rss_mb);
+  }
+  result["verdict"] = verdict_json(comparison.verdict);
+  return result.dump(2) + "\n";
+}
+
+}  // namespace fabricast::report

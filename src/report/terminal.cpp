@@ -1,0 +1,260 @@
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "base/table.h"
+#include "report/report.h"
+#include "report/text.h"
+#include "report/verdict_text.h"
+
+namespace fabricast::report {
+
+namespace {
+
+using advice::Outcome;
+using advice::Text;
+
+constexpr int kLabelWidth = 24;
+constexpr int kUnitWidth = 6;
+constexpr int kGap = 2;
+constexpr int kLeastColumn = 10;
+constexpr int kMostColumn = 22;  ///< longer names are cut
+
+/// One line of the table: a quantity of every fabric.
+struct Row {
+  Text label;
+  Text unit;
+  std::function<double(const Outcome&)> value;
+  bool always = true;  ///< false: left out where it is zero for every fabric
+};
+
+struct Group {
+  Text title;
+  std::vector<Row> rows;
+};
+
+Text same(const std::string& text) {
+  return {text, text};
+}
+
+Group network_rows() {
+  const auto of = [](double network::NetworkMetrics::* member) {
+    return [member](const Outcome& o) { return o.network.*member; };
+  };
+  using Metrics = network::NetworkMetrics;
+  return {{"Network", "网络"},
+          {{{"latency, idle", "延迟（空闲）"}, same("us"), of(&Metrics::latency_us)},
+           {{"latency, loaded p50", "延迟（负载）p50"},
+            same("us"),
+            of(&Metrics::latency_loaded_p50_us)},
+           {{"latency, loaded p99", "延迟（负载）p99"},
+            same("us"),
+            of(&Metrics::latency_loaded_p99_us)},
+           {{"bandwidth", "带宽"}, same("Gb/s"), of(&Metrics::bandwidth_gbps)},
+           {{"paused by PFC", "PFC 暂停"}, same("%"), of(&Metrics::pfc_pause_pct)},
+           {{"ECN-marked", "ECN 标记"}, same("%"), of(&Metrics::ecn_marked_pct)},
+           {{"dropped packets", "丢包数"}, {}, of(&Metrics::dropped_packets)},
+           {{"retransmitted", "重传"}, same("%"), of(&Metrics::retransmitted_pct)},
+           {{"host CPU", "主机 CPU"}, same("%"), of(&Metrics::host_cpu_pct)}}};
+}
+
+std::vector<Row> breakdown_rows() {
+  const auto of = [](double training::Breakdown::* member) {
+    return [member](const Outcome& o) { return o.training.breakdown_s.*member; };
+  };
+  using Parts = training::Breakdown;
+  return {{{"  computing", "  计算"}, same("s"), of(&Parts::compute)},
+          {{"  waiting for tp", "  等待 tp"}, same("s"), of(&Parts::exposed_tp), false},
+          {{"  waiting for pp", "  等待 pp"}, same("s"), of(&Parts::exposed_pp), false},
+          {{"  waiting for dp", "  等待 dp"}, same("s"), of(&Parts::exposed_dp), false},
+          {{"  waiting for ep", "  等待 ep"}, same("s"), of(&Parts::exposed_ep), false},
+          {{"  waiting for cp", "  等待 cp"}, same("s"), of(&Parts::exposed_cp), false},
+          {{"  pipeline bubble", "  流水线气泡"}, same("s"), of(&Parts::bubble), false}};
+}
+
+/// The unit in which a reader expects runs of this length, and what it is in days.
+struct RunUnit {
+  Text name;
+  double days;
+};
+
+RunUnit run_unit(const std::vector<Outcome>& outcomes) {
+  double shortest = outcomes.front().training.days;
+  for (const Outcome& o : outcomes) shortest = std::min(shortest, o.training.days);
+  if (shortest >= 2) return {{"days", "天"}, 1};
+  if (shortest * 24 >= 2) return {{"h", "小时"}, 1.0 / 24};
+  return {{"min", "分钟"}, 1.0 / 1440};
+}
+
+Group training_rows(const std::vector<Outcome>& outcomes) {
+  const auto of = [](double training::Result::* member) {
+    return [member](const Outcome& o) { return o.training.*member; };
+  };
+  using Result = training::Result;
+  Group group{{"Training", "训练"}, {{{"step", "单步"}, same("s"), of(&Result::step_time_s)}}};
+  for (Row& row : breakdown_rows()) group.rows.push_back(std::move(row));
+  const RunUnit unit = run_unit(outcomes);
+  const std::vector<Row> rest = {
+      {{"GPU utilisation", "GPU 利用率"}, same("%"), of(&Result::gpu_utilisation_pct)},
+      {{"  as nvidia-smi reads", "  nvidia-smi 读数"},
+       same("%"),
+       of(&Result::gpu_utilisation_smi_pct)},
+      {same("MFU"), same("%"), of(&Result::mfu_pct)},
+      {{"jitter of the step", "单步抖动"}, same("%"), of(&Result::jitter_pct)},
+      {{"tokens per second", "每秒 token"}, {}, of(&Result::tokens_per_s)},
+      {{"whole run", "全程"},
+       unit.name,
+       [days = unit.days](const Outcome& o) { return o.training.days / days; }},
+      {{"memory per GPU", "单卡显存"}, same("GB"), [](const Outcome& o) {
+         return o.training.memory.total_gb;
+       }}};
+  group.rows.insert(group.rows.end(), rest.begin(), rest.end());
+  return group;
+}
+
+Group cost_rows(const std::string& currency) {
+  const auto of = [](double cost::Result::* member) {
+    return [member](const Outcome& o) { return o.cost.*member; };
+  };
+  using Result = cost::Result;
+  return {
+      {"Cost", "成本"},
+      {{{"network", "网络设备"}, same(currency), of(&Result::network_capex)},
+       {{"whole cluster", "整个集群"}, same(currency), of(&Result::capex)},
+       {{"power", "功率"}, same("kW"), of(&Result::power_kw)},
+       {{"per hour", "每小时"}, same(currency), of(&Result::per_hour)},
+       {{"per run", "每次训练"}, same(currency), of(&Result::per_run)},
+       {{"per million tokens", "每百万 token"}, same(currency), of(&Result::per_million_tokens)}}};
+}
+
+Group stats_rows(double peak_rss_mb) {
+  const auto per_second = [](std::uint64_t count, const Outcome& o) {
+    return o.wall_s > 0 ? static_cast<double>(count) / o.wall_s : 0;
+  };
+  return {{"Simulation", "仿真"},
+          {{{"wall time", "用时"}, same("s"), [](const Outcome& o) { return o.wall_s; }},
+           {{"events", "事件"},
+            {},
+            [](const Outcome& o) { return static_cast<double>(o.training.counters.events); }},
+           {{"events per second", "每秒事件"},
+            {},
+            [=](const Outcome& o) { return per_second(o.training.counters.events, o); }},
+           {{"packet-hops", "包跳数"},
+            {},
+            [](const Outcome& o) { return static_cast<double>(o.training.counters.packet_hops); }},
+           {{"packet-hops per second", "每秒包跳数"},
+            {},
+            [=](const Outcome& o) { return per_second(o.training.counters.packet_hops, o); }},
+           {{"peak memory", "内存峰值"}, same("MB"), [peak_rss_mb](const Outcome&) {
+              return peak_rss_mb;
+            }}}};
+}
+
+std::vector<Group> groups(const Comparison& comparison, const TerminalOptions& options) {
+  std::vector<Group> all;
+  // Inside one node there is no fabric to measure.
+  if (comparison.scenario->cluster.topology.nodes > 1) all.push_back(network_rows());
+  all.push_back(training_rows(comparison.outcomes));
+  all.push_back(cost_rows(comparison.outcomes.front().cost.currency));
+  if (options.stats) all.push_back(stats_rows(comparison.peak_rss_mb));
+  return all;
+}
+
+std::string in(const Text& text, bool chinese) {
+  return chinese ? text.zh : text.en;
+}
+
+bool worth_showing(const Row& row, const std::vector<Outcome>& outcomes) {
+  return row.always ||
+         std::ranges::any_of(outcomes, [&](const Outcome& o) { return row.value(o) != 0; });
+}
+
+/// The table of some of the fabrics. Which rows appear is decided over `all` of them.
+std::string table(const std::vector<Group>& groups, const std::vector<Outcome>& all,
+                  std::size_t first, std::size_t count, bool chinese) {
+  std::vector<std::string> header = {"", ""};
+  for (std::size_t i = first; i < first + count; ++i) {
+    header.push_back(shortened(all[i].name, kMostColumn));
+  }
+  using Align = base::Table::Align;
+  base::Table table(header, {Align::kLeft, Align::kLeft, Align::kRight});
+  for (const Group& group : groups) {
+    table.section(in(group.title, chinese));
+    for (const Row& row : group.rows) {
+      if (!worth_showing(row, all)) continue;
+      std::vector<std::string> cells = {"  " + in(row.label, chinese), in(row.unit, chinese)};
+      for (std::size_t i = first; i < first + count; ++i)
+        cells.push_back(number(row.value(all[i])));
+      table.row(std::move(cells));
+    }
+  }
+  return table.text();
+}
+
+/// Fabrics that fit side by side.
+std::size_t columns(const std::vector<Outcome>& outcomes) {
+  int widest = kLeastColumn;
+  for (const Outcome& o : outcomes) widest = std::max(widest, base::display_width(o.name));
+  widest = std::min(widest, kMostColumn);
+  const int room = kTerminalWidth - kLabelWidth - kGap - kUnitWidth;
+  return static_cast<std::size_t>(std::max(1, room / (widest + kGap)));
+}
+
+std::string heading(const scenario::ValidScenario& scenario, bool chinese) {
+  const auto& job = std::get<scenario::TrainingSpec>(scenario.workload);
+  const auto& topology = scenario.cluster.topology;
+  const auto& shape = job.shape;
+  std::string first =
+      fmt::format("{}: {}, {}, {}{}", scenario.name, job.model.name,
+                  catalog::name_of(shape.precision), model::to_string(shape.parallelism),
+                  shape.recompute ? (chinese ? "，重算激活" : ", activations recomputed") : "");
+  const std::string layout =
+      fmt::format("{}, {}:1", fabric::name_of(topology.kind), number(topology.oversubscription));
+  std::string second =
+      chinese ? fmt::format("{} 张 {}，{} 个节点，每节点 {} 张网卡 × {} Gb/s，{}；种子 {}",
+                            scenario.cluster.gpus, scenario.cluster.gpu.name, topology.nodes,
+                            topology.nics_per_node, number(topology.nic_rate.gbps()), layout,
+                            scenario.seed)
+              : fmt::format("{} x {} in {} nodes, {} x {} Gb/s each, {}; seed {}",
+                            scenario.cluster.gpus, scenario.cluster.gpu.name, topology.nodes,
+                            topology.nics_per_node, number(topology.nic_rate.gbps()), layout,
+                            scenario.seed);
+  return paragraph(first, 0) + paragraph(second, 0);
+}
+
+/// What the sampled phases admit of themselves.
+std::string footnote(const std::vector<Outcome>& outcomes, bool chinese) {
+  double error = 0;
+  for (const Outcome& o : outcomes) {
+    for (const auto& phase : o.training.phases) error = std::max(error, phase.extrapolation_error);
+  }
+  if (error <= 0) return {};
+  const std::string percent = number(100 * error);
+  return paragraph(
+      chinese
+          ? fmt::format("长传输在速率稳定后外推，误差不超过 {}%（--resolution packet 不外推）。",
+                        percent)
+          : fmt::format("Long transfers are extrapolated once their rate is steady, within {} %; "
+                        "--resolution packet does without.",
+                        percent),
+      0);
+}
+
+}  // namespace
+
+std::string terminal(const Comparison& comparison, const TerminalOptions& options) {
+  const auto& outcomes = comparison.outcomes;
+  std::string text = heading(*comparison.scenario, options.chinese) + "\n";
+  const std::vector<Group> all = groups(comparison, options);
+  const std::size_t side_by_side = columns(outcomes);
+  for (std::size_t first = 0; first < outcomes.size(); first += side_by_side) {
+    const std::size_t count = std::min(side_by_side, outcomes.size() - first);
+    text += table(all, outcomes, first, count, options.chinese) + "\n";
+  }
+  const std::string note = footnote(outcomes, options.chinese);
+  if (!note.empty()) text += note + "\n";
+  return text + verdict_text(comparison.verdict, options.chinese);
+}
+
+}  // namespace fabricast::report

@@ -1,0 +1,134 @@
+#include "report/text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/table.h"
+
+namespace fabricast::report {
+
+namespace {
+
+/// Bytes of the UTF-8 character that starts `text`. PRECONDITION: not empty.
+std::size_t character_length(std::string_view text) {
+  std::size_t length = 1;
+  while (length < text.size() && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U) {
+    ++length;
+  }
+  return length;
+}
+
+/// The longest beginning of `text` of at most `width` cells, at least one character.
+std::string prefix(std::string_view text, int width) {
+  std::size_t end = character_length(text);
+  while (end < text.size()) {
+    const std::size_t next = end + character_length(text.substr(end));
+    if (base::display_width(text.substr(0, next)) > width) break;
+    end = next;
+  }
+  return std::string(text.substr(0, end));
+}
+
+/// Punctuation that must not begin a line in Chinese typography.
+bool closes(std::string_view character) {
+  static constexpr std::string_view kClosing[] = {"，", "。", "；", "：", "、", "）", "」",
+                                                  "》", "！", "？", "”",  "’",  "％", "."};
+  return std::ranges::find(kClosing, character) != std::end(kClosing);
+}
+
+/// What stays together on a line: a word, or one wide character with the punctuation that closes
+/// it.
+struct Piece {
+  std::string text;
+  bool space_before = false;
+};
+
+std::vector<Piece> pieces_of(std::string_view text) {
+  std::vector<Piece> pieces;
+  bool space = false;
+  bool inside_word = false;
+  while (!text.empty()) {
+    const std::string_view character = text.substr(0, character_length(text));
+    text.remove_prefix(character.size());
+    if (character == " " || character == "\n") {
+      space = true;
+      inside_word = false;
+      continue;
+    }
+    const bool wide = base::display_width(character) == 2;
+    const bool joins = !pieces.empty() && !space && (closes(character) || (inside_word && !wide));
+    if (joins) {
+      pieces.back().text += character;
+    } else {
+      pieces.push_back({std::string(character), space});
+    }
+    inside_word = !wide;
+    space = false;
+  }
+  return pieces;
+}
+
+}  // namespace
+
+std::string number(double value) {
+  const double size = std::abs(value);
+  if (size < 1e-6) return "0";
+  if (size < 999.5) {
+    const int digits = 2 - static_cast<int>(std::floor(std::log10(size)));
+    // 9.996 has one digit before the point until it is rounded.
+    const int decimals = std::clamp(digits, 0, 8);
+    const std::string text = fmt::format("{:.{}f}", value, decimals);
+    const bool rounded_up = std::abs(std::stod(text)) >= std::pow(10, 3 - decimals);
+    return rounded_up && decimals > 0 ? fmt::format("{:.{}f}", value, decimals - 1) : text;
+  }
+  std::string digits = fmt::format("{:.0f}", value);
+  const int first = value < 0 ? 1 : 0;
+  for (int i = static_cast<int>(digits.size()) - 3; i > first; i -= 3) {
+    digits.insert(static_cast<std::size_t>(i), ",");
+  }
+  return digits;
+}
+
+std::vector<std::string> wrap(std::string_view text, int width) {
+  std::vector<std::string> lines;
+  std::string line;
+  const auto finish = [&] {
+    lines.push_back(std::move(line));
+    line.clear();
+  };
+  for (Piece& piece : pieces_of(text)) {
+    const std::string gap = piece.space_before && !line.empty() ? " " : "";
+    if (base::display_width(line + gap + piece.text) <= width) {
+      line += gap + piece.text;
+      continue;
+    }
+    if (!line.empty()) finish();
+    while (base::display_width(piece.text) > width) {
+      line = prefix(piece.text, width);
+      piece.text.erase(0, line.size());
+      finish();
+    }
+    line = piece.text;
+  }
+  if (!line.empty() || lines.empty()) finish();
+  return lines;
+}
+
+std::string paragraph(std::string_view text, int indent, int width) {
+  std::string result;
+  for (const std::string& line : wrap(text, width - indent)) {
+    result.append(static_cast<std::size_t>(indent), ' ');
+    result += line;
+    result += '\n';
+  }
+  return result;
+}
+
+std::string shortened(std::string_view text, int width) {
+  if (base::display_width(text) <= width) return std::string(text);
+  return prefix(text, width - 1) + "…";
+}
+
+}  // namespace fabricast::report
