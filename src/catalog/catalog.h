@@ -55,7 +55,7 @@ struct Gpu {
   double fp8_gemm_efficiency = 0;   ///< the same at FP8 and FP4; 0: as `gemm_efficiency`
   double attention_efficiency = 0;  ///< share of the BF16 peak that fused attention reaches, 0..1
   double kernel_launch_us = 0;      ///< gap before a kernel when the stream is not empty, us
-  double kernel_variation_pct = 0;  ///< sigma/mu of one kernel's duration from step to step
+  double kernel_variation_pct = 0;  ///< sigma/mu of a GPU's compute time, step to step
   double power_w = 0;               ///< board power limit, W
   /// Peak at a precision, TFLOP/s; 0 when the GPU lacks it.
   double peak_tflops(Precision precision) const;

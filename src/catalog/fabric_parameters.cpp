@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "catalog/value_reader.h"
 
 namespace fabricast::catalog {
 
@@ -298,13 +299,7 @@ void FabricParameter::read(FabricProfile& profile, const base::yaml::Node& node)
   if (info.unit == "flag") {
     set(profile, base::yaml::boolean(node) ? 1 : 0);
   } else if (info.unit == "choice") {
-    const std::string found = base::yaml::text(node);
-    const auto it = std::find(info.choices.begin(), info.choices.end(), found);
-    if (it == info.choices.end()) {
-      throw base::input_error(node.where, node.description(), base::one_of(info.choices),
-                              base::near_miss(found, info.choices));
-    }
-    set(profile, static_cast<double>(it - info.choices.begin()));
+    set(profile, static_cast<double>(choose(node, info.choices)));
   } else if (whole) {
     set(profile, static_cast<double>(base::yaml::integer(node, static_cast<std::int64_t>(info.min),
                                                          static_cast<std::int64_t>(info.max))));

@@ -2,13 +2,13 @@
 // are those of the configuration classes of Hugging Face transformers (configuration_llama.py,
 // _mistral.py, _mixtral.py, _qwen2.py, _deepseek_v2.py, _deepseek_v3.py).
 
-#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "catalog/catalog.h"
 #include "catalog/records.h"
+#include "catalog/value_reader.h"
 
 namespace fabricast::catalog {
 
@@ -55,14 +55,15 @@ Architecture architecture_of(Config& config) {
   if (list.kind != Node::Kind::kSequence || list.items.size() != 1) {
     throw base::input_error(list.where, list.description(), "a list of one architecture");
   }
-  const std::string name = base::yaml::text(list.items[0]);
-  const auto& names = architecture_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    throw base::input_error(list.items[0].where, fmt::format("the architecture `{}`", name),
-                            base::one_of(names), base::near_miss(name, names));
-  }
-  return static_cast<Architecture>(found - names.begin());
+  return static_cast<Architecture>(choose(list.items[0], architecture_names()));
+}
+
+/// What attention takes where the file does not say; a remainder would be a broken model.
+int even_head_dim(Config& config, const LanguageModel& m) {
+  if (m.hidden % m.heads == 0) return m.hidden / m.heads;
+  throw base::input_error(config.fields().where("hidden_size"),
+                          fmt::format("{} over {} heads", m.hidden, m.heads),
+                          "a multiple of `num_attention_heads`, or `head_dim` stated");
 }
 
 void read_mixtral_experts(Config& config, LanguageModel& m) {
@@ -115,7 +116,7 @@ LanguageModel read_hugging_face_config(const std::string& path) {
   m.heads = config.required("num_attention_heads");
   m.kv_heads = config.optional("num_key_value_heads", m.heads);
   m.head_dim = config.optional("head_dim", 0);
-  if (m.head_dim == 0) m.head_dim = m.hidden / m.heads;
+  if (m.head_dim == 0) m.head_dim = even_head_dim(config, m);
   m.vocabulary = config.required("vocab_size");
   m.context = config.required("max_position_embeddings");
   m.tied_embeddings = config.flag("tie_word_embeddings", false);

@@ -36,16 +36,6 @@ RecordParameter<Record> text(std::string key, std::string Record::* member) {
           [=](Record& record, const Node& node) { record.*member = base::yaml::text(node); }};
 }
 
-std::size_t choose(const Node& node, const std::vector<std::string>& choices) {
-  const std::string found = base::yaml::text(node);
-  const auto it = std::find(choices.begin(), choices.end(), found);
-  if (it == choices.end()) {
-    throw base::input_error(node.where, node.description(), base::one_of(choices),
-                            base::near_miss(found, choices));
-  }
-  return static_cast<std::size_t>(it - choices.begin());
-}
-
 /// `names` in the order of the enumeration.
 template <class Record, class Enum>
 RecordParameter<Record> choice(std::string key, Enum Record::* member,

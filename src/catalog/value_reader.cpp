@@ -25,23 +25,22 @@ std::string text_of(const Node& node) {
   return text;
 }
 
-ValueKind kind_of(const Node& node) {
-  const std::string name = base::yaml::text(node);
-  const auto& names = kind_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    throw base::input_error(node.where, node.description(), base::one_of(names),
-                            base::near_miss(name, names));
-  }
-  return static_cast<ValueKind>(found - names.begin());
-}
-
 base::Error missing(const Node& value, std::string_view what, std::string_view allowed) {
   return base::input_error(value.where, "a value without `" + std::string(what) + "`",
                            std::string(allowed));
 }
 
 }  // namespace
+
+std::size_t choose(const Node& node, const std::vector<std::string>& choices) {
+  const std::string found = base::yaml::text(node);
+  const auto it = std::find(choices.begin(), choices.end(), found);
+  if (it == choices.end()) {
+    throw base::input_error(node.where, node.description(), base::one_of(choices),
+                            base::near_miss(found, choices));
+  }
+  return static_cast<std::size_t>(it - choices.begin());
+}
 
 std::string_view name_of(ValueKind kind) {
   return kind_names()[static_cast<std::size_t>(kind)];
@@ -90,7 +89,7 @@ ReadValue ValueReader::read(std::string key, const Node& node) const {
   if (kind == nullptr) throw missing(node, "kind", "one of " + base::one_of(kind_names()));
   if (source == nullptr)
     throw missing(node, "source", "a key of `sources`, or a citation in words");
-  result.value.kind = kind_of(*kind);
+  result.value.kind = static_cast<ValueKind>(choose(*kind, kind_names()));
   result.value.source = file_.citation(*source);
   if (!note.empty()) result.value.source += "; " + note;
   result.value.text = text_of(*result.node);

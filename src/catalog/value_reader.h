@@ -14,6 +14,9 @@
 
 namespace fabricast::catalog {
 
+/// The index of a scalar in `choices`. Throws base::Error (input) with the near miss.
+std::size_t choose(const base::yaml::Node& node, const std::vector<std::string>& choices);
+
 /// A value with the node that holds it, for typed reading.
 struct ReadValue {
   Value value;
