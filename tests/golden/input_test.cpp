@@ -1,0 +1,167 @@
+// Wrong input ends with exit code 2, one message on standard error, and nothing on standard output.
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include "program.h"
+
+namespace fabricast::golden {
+namespace {
+
+const char* const kExample = FABRICAST_SOURCE_DIR "/examples/article/train-8-7b.yaml";
+
+/// The smallest of the examples with one passage replaced.
+std::string example_with(const std::string& passage, const std::string& replacement) {
+  std::string text = read(kExample);
+  const std::size_t at = text.find(passage);
+  EXPECT_NE(at, std::string::npos) << "the example has no `" << passage << "`";
+  if (at != std::string::npos) text.replace(at, passage.size(), replacement);
+  return file_with(text);
+}
+
+/// Each of `words` must appear in the one line of the message.
+void expect_refused(const std::vector<std::string>& arguments,
+                    const std::vector<std::string>& words) {
+  const Run run = fabricast(arguments);
+  EXPECT_EQ(run.exit_code, 2) << run.err;
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+  for (const std::string& word : words) {
+    EXPECT_NE(run.err.find(word), std::string::npos) << "no `" << word << "` in: " << run.err;
+  }
+}
+
+TEST(WrongInput, a_scenario_that_does_not_exist) {
+  expect_refused({"compare", "no-such-file.yaml"}, {"no-such-file.yaml"});
+}
+
+TEST(WrongInput, an_empty_file) {
+  expect_refused({"compare", file_with("")}, {"scenario.yaml"});
+}
+
+TEST(WrongInput, a_folder_in_place_of_a_file) {
+  expect_refused({"compare", "/tmp"}, {"/tmp"});
+}
+
+TEST(WrongInput, yaml_that_does_not_parse) {
+  expect_refused({"compare", file_with("cluster: { gpus: 8\nfabrics: [")}, {"scenario.yaml:"});
+}
+
+TEST(WrongInput, bytes_that_are_not_utf_8) {
+  expect_refused({"compare", file_with("name: \xff\xfe\n")}, {"scenario.yaml:1:7"});
+}
+
+TEST(WrongInput, an_unknown_fabric_with_the_near_miss) {
+  expect_refused({"compare", example_with("article-roce-v2", "article-roec-v2")},
+                 {"fabrics", "article-roec-v2", "did you mean `article-roce-v2`?"});
+}
+
+TEST(WrongInput, an_unknown_key_with_its_line_and_the_near_miss) {
+  expect_refused({"compare", example_with("gpus_per_node: 4", "gpus_per_nod: 4")},
+                 {"scenario.yaml:", "cluster", "gpus_per_nod", "did you mean `gpus_per_node`?"});
+}
+
+TEST(WrongInput, a_gpu_that_the_catalogue_does_not_know) {
+  expect_refused({"compare", example_with("h100-sxm-80gb", "h1000")}, {"cluster.gpu", "h1000"});
+}
+
+TEST(WrongInput, a_number_of_gpus_that_is_negative) {
+  expect_refused({"compare", example_with("gpus: 8", "gpus: -8")}, {"cluster.gpus", "-8"});
+}
+
+TEST(WrongInput, a_text_where_a_number_belongs) {
+  expect_refused({"compare", example_with("sequence: 4096", "sequence: long")},
+                 {"workload.sequence", "long"});
+}
+
+TEST(WrongInput, a_layout_that_does_not_multiply_to_the_number_of_gpus) {
+  expect_refused({"compare", example_with("dp: 4", "dp: 3")}, {"8", "6"});
+}
+
+TEST(WrongInput, a_layout_that_does_not_fit_in_memory_with_the_numbers) {
+  expect_refused({"compare", example_with("llama2-7b", "llama2-70b")}, {"80", "GB"});
+}
+
+TEST(WrongInput, a_batch_that_does_not_divide) {
+  expect_refused({"compare", example_with("global_batch: 64", "global_batch: 63")},
+                 {"workload.global_batch", "63"});
+}
+
+TEST(WrongInput, two_fabrics_of_one_name) {
+  expect_refused({"compare", example_with("name: roce-v2", "name: infiniband")}, {"infiniband"});
+}
+
+TEST(WrongInput, a_workload_that_this_version_does_not_simulate) {
+  expect_refused({"compare", example_with("iterations: 200",
+                                          "iterations: 200\nfaults: [{at_ms: 5, link: \"leaf0:3\", "
+                                          "kind: down, for_ms: 20}]")},
+                 {"faults"});
+}
+
+TEST(WrongUsage, no_command) {
+  expect_refused({}, {"--help"});
+}
+
+TEST(WrongUsage, an_unknown_command_with_the_near_miss) {
+  expect_refused({"compar", kExample}, {"compar", "did you mean `compare`?"});
+}
+
+TEST(WrongUsage, a_command_of_a_later_version) {
+  expect_refused({"advise"}, {"advise", "not in this version", "compare"});
+}
+
+TEST(WrongUsage, an_unknown_flag) {
+  expect_refused({"compare", kExample, "--sed", "3"}, {"--sed"});
+}
+
+TEST(WrongUsage, a_seed_that_is_no_number) {
+  expect_refused({"compare", kExample, "--seed", "x"}, {"--seed"});
+}
+
+TEST(WrongUsage, no_threads) {
+  expect_refused({"compare", kExample, "--threads", "0"}, {"--threads"});
+}
+
+TEST(WrongUsage, flow_level_simulation_is_refused_by_name) {
+  expect_refused({"compare", kExample, "--resolution", "flow"}, {"flow", "packet"});
+}
+
+TEST(WrongUsage, an_html_report_is_refused_by_name) {
+  expect_refused({"compare", kExample, "--html", "report.html"}, {"HTML", "--json"});
+}
+
+TEST(WrongUsage, a_language_that_does_not_exist) {
+  expect_refused({"compare", kExample, "--lang", "fr"}, {"--lang"});
+}
+
+TEST(WrongUsage, a_json_file_in_a_folder_that_does_not_exist) {
+  expect_refused({"compare", kExample, "--json", "no/such/folder/x.json"}, {"no/such/folder"});
+}
+
+TEST(WrongUsage, an_unknown_kind_of_the_catalogue) {
+  expect_refused({"catalog", "gpu"}, {"gpus", "did you mean `gpus`?"});
+}
+
+TEST(Help, of_every_command_has_examples_and_ends_well) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--help"}, {"compare", "--help"}, {"catalog", "--help"}}) {
+    const Run run = fabricast(arguments);
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_EQ(run.err, "");
+    EXPECT_NE(run.out.find("Examples:"), std::string::npos) << run.out;
+  }
+}
+
+TEST(Output, that_cannot_be_written_is_a_failure) {
+  // /dev/full takes no byte; a shell makes the redirection.
+  const std::string command = std::string(FABRICAST_PROGRAM) + " catalog >/dev/full 2>/dev/null";
+  const int status = std::system(command.c_str());  // NOLINT(concurrency-mt-unsafe)
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+}
+
+}  // namespace
+}  // namespace fabricast::golden

@@ -1,0 +1,93 @@
+#include "program.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace fabricast::golden {
+
+namespace {
+
+/// Removed, with all that is in it, at the end of the test program.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "fabricast-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = pattern;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  /// A name that no earlier call has given.
+  std::filesystem::path fresh(const std::string& name) {
+    const auto folder = path_ / std::to_string(count_++);
+    std::filesystem::create_directory(folder);
+    return folder / name;
+  }
+
+ private:
+  std::filesystem::path path_;
+  int count_ = 0;
+};
+
+Folder& folder() {
+  static Folder only;
+  return only;
+}
+
+/// Of the child: standard streams to files, then the program.
+[[noreturn]] void become(const std::vector<std::string>& arguments,
+                         const std::filesystem::path& out, const std::filesystem::path& err) {
+  constexpr int kReadable = 0600;
+  dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+  dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kReadable), STDOUT_FILENO);
+  dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kReadable), STDERR_FILENO);
+  std::vector<std::string> words = {FABRICAST_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  if (chdir(out.parent_path().c_str()) == 0) execv(FABRICAST_PROGRAM, argv.data());
+  _exit(127);
+}
+
+}  // namespace
+
+Run fabricast(const std::vector<std::string>& arguments) {
+  const auto out = folder().fresh("out");
+  const auto err = folder().fresh("err");
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("cannot fork");
+  if (child == 0) become(arguments, out, err);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), read(out.string()),
+          read(err.string())};
+}
+
+std::string file_with(const std::string& text, const std::string& name) {
+  const auto path = folder().fresh(name);
+  std::ofstream(path, std::ios::binary) << text;
+  return path.string();
+}
+
+std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace fabricast::golden

@@ -1,0 +1,24 @@
+#pragma once
+// Starts the program as a user does and keeps what it said.
+
+#include <string>
+#include <vector>
+
+namespace fabricast::golden {
+
+struct Run {
+  int exit_code = -1;
+  std::string out;
+  std::string err;
+};
+
+/// Runs `fabricast` with these arguments in an empty folder of its own, with nothing on standard
+/// input.
+Run fabricast(const std::vector<std::string>& arguments);
+
+/// A new file with this text, removed when the test program ends.
+std::string file_with(const std::string& text, const std::string& name = "scenario.yaml");
+
+std::string read(const std::string& path);
+
+}  // namespace fabricast::golden

@@ -1,0 +1,165 @@
+// Whole runs: every example, the same bytes for any number of threads, JSON as its schema says.
+
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+
+namespace fabricast::golden {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::string kExamples = FABRICAST_SOURCE_DIR "/examples/article/";
+constexpr const char* kNames[] = {"train-8-7b", "train-16-13b", "train-32-70b"};
+
+/// The run of an example with JSON on standard output, made once.
+const Run& run_of(const std::string& example, const std::string& threads = "2") {
+  static std::map<std::pair<std::string, std::string>, Run> runs;
+  auto& run = runs[{example, threads}];
+  if (run.exit_code == -1) {
+    run =
+        fabricast({"compare", kExamples + example + ".yaml", "--json", "-", "--threads", threads});
+  }
+  return run;
+}
+
+Json result_of(const std::string& example) {
+  const Run& run = run_of(example);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  return Json::parse(run.out);
+}
+
+/// The text of a result without the one part that may differ.
+std::string without_stats(const std::string& text) {
+  Json result = Json::parse(text);
+  for (auto& fabric : result["fabrics"]) fabric.erase("stats");
+  return result.dump(2);
+}
+
+TEST(Examples, run_and_say_nothing_but_json_on_standard_output) {
+  for (const char* name : kNames) {
+    const Run& run = run_of(name);
+    EXPECT_EQ(run.exit_code, 0) << name << ": " << run.err;
+    EXPECT_TRUE(Json::accept(run.out)) << name;
+    EXPECT_EQ(run.err, "") << name;
+  }
+}
+
+TEST(Examples, give_json_that_its_schema_accepts) {
+  for (const char* name : kNames) {
+    const std::string result = file_with(run_of(name).out, "result.json");
+    const std::string command = "python3 " FABRICAST_SOURCE_DIR
+                                "/tests/golden/validate.py " FABRICAST_SOURCE_DIR
+                                "/docs/result.schema.json " +
+                                result;
+    EXPECT_EQ(std::system(command.c_str()), 0) << name;  // NOLINT(concurrency-mt-unsafe)
+  }
+}
+
+TEST(Examples, name_the_three_fabrics_of_the_article) {
+  for (const char* name : kNames) {
+    std::vector<std::string> fabrics;
+    for (const auto& [fabric, unused] : result_of(name)["fabrics"].items()) {
+      fabrics.push_back(fabric);
+    }
+    EXPECT_EQ(fabrics, (std::vector<std::string>{"infiniband", "roce-v2", "tcp"})) << name;
+  }
+}
+
+TEST(Examples, choose_one_of_their_fabrics_in_both_voices) {
+  for (const char* name : kNames) {
+    const Json result = result_of(name);
+    EXPECT_TRUE(result["fabrics"].contains(result["verdict"]["choice"].get<std::string>()));
+    EXPECT_TRUE(
+        result["fabrics"].contains(result["verdict"]["house"]["choice"].get<std::string>()));
+  }
+}
+
+TEST(Results, have_the_same_bytes_with_one_thread_and_with_two) {
+  const Run& one = run_of("train-8-7b", "1");
+  const Run& two = run_of("train-8-7b", "2");
+  ASSERT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(without_stats(one.out), without_stats(two.out));
+}
+
+TEST(Results, have_the_same_bytes_with_and_without_the_cache) {
+  const Run fresh = fabricast(
+      {"compare", kExamples + "train-8-7b.yaml", "--json", "-", "--threads", "2", "--no-cache"});
+  ASSERT_EQ(fresh.exit_code, 0) << fresh.err;
+  EXPECT_EQ(without_stats(fresh.out), without_stats(run_of("train-8-7b").out));
+}
+
+TEST(Results, change_with_the_seed) {
+  const Run other = fabricast(
+      {"compare", kExamples + "train-8-7b.yaml", "--json", "-", "--threads", "2", "--seed", "2"});
+  ASSERT_EQ(other.exit_code, 0) << other.err;
+  EXPECT_EQ(Json::parse(other.out)["seed"], 2);
+  EXPECT_NE(without_stats(other.out), without_stats(run_of("train-8-7b").out));
+}
+
+TEST(Results, break_the_step_down_without_remainder) {
+  for (const char* name : kNames) {
+    for (const auto& [fabric, result] : result_of(name)["fabrics"].items()) {
+      const auto& training = result["training"];
+      double sum = 0;
+      for (const auto& part : training["breakdown_s"]) sum += part.get<double>();
+      const double step = training["step_time_s"];
+      EXPECT_NEAR(sum, step, 1e-9 * step) << name << " " << fabric;
+    }
+  }
+}
+
+// Days are the tokens of the job over tokens per second; checkpoints and failures only add.
+TEST(Results, take_at_least_the_tokens_over_tokens_per_second) {
+  const std::map<std::string, double> tokens = {
+      {"train-8-7b", 10e6}, {"train-16-13b", 50e6}, {"train-32-70b", 100e6}};
+  for (const char* name : kNames) {
+    for (const auto& [fabric, result] : result_of(name)["fabrics"].items()) {
+      const auto& training = result["training"];
+      const double least = tokens.at(name) / training["tokens_per_s"].get<double>() / 86400;
+      EXPECT_GE(training["days"].get<double>(), least * (1 - 1e-9)) << name << " " << fabric;
+    }
+  }
+}
+
+// A goodput above the adapter's rate, a utilisation below MFU at the peak, would break physics.
+TEST(Results, stay_within_the_limits_of_the_hardware) {
+  for (const char* name : kNames) {
+    for (const auto& [fabric, result] : result_of(name)["fabrics"].items()) {
+      EXPECT_LT(result["network"]["bandwidth_gbps"].get<double>(), 200) << name << " " << fabric;
+      EXPECT_LE(result["training"]["mfu_pct"].get<double>(),
+                result["training"]["gpu_utilisation_pct"].get<double>())
+          << name << " " << fabric;
+      EXPECT_LE(result["training"]["memory_gb_per_gpu"].get<double>(), 80) << name << " " << fabric;
+    }
+  }
+}
+
+TEST(Tables, fit_80_cells_in_english_and_go_to_standard_output) {
+  const Run run = fabricast({"compare", kExamples + "train-8-7b.yaml"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  std::istringstream lines(run.out);
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    // Every character of the English table but the arrow takes one byte and one cell.
+    EXPECT_LE(line.size(), 84U) << line;
+  }
+  EXPECT_GT(count, 20U);
+}
+
+TEST(Json, goes_to_a_file_beside_the_table) {
+  const std::string path = file_with("", "out.json");
+  const Run run =
+      fabricast({"compare", kExamples + "train-8-7b.yaml", "--json", path, "--threads", "2"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find("infiniband"), std::string::npos);
+  EXPECT_EQ(without_stats(read(path)), without_stats(run_of("train-8-7b").out));
+}
+
+}  // namespace
+}  // namespace fabricast::golden

@@ -1,0 +1,59 @@
+#include "report/text.h"
+
+#include <gtest/gtest.h>
+
+#include "base/table.h"
+
+namespace fabricast::report {
+namespace {
+
+TEST(Number, keeps_three_significant_digits) {
+  EXPECT_EQ(number(1.2345), "1.23");
+  EXPECT_EQ(number(12.345), "12.3");
+  EXPECT_EQ(number(123.45), "123");
+  EXPECT_EQ(number(0.0012345), "0.00123");
+}
+
+TEST(Number, does_not_gain_a_digit_when_it_rounds_up_to_a_power_of_ten) {
+  EXPECT_EQ(number(9.996), "10.0");
+  EXPECT_EQ(number(99.96), "100");
+  EXPECT_EQ(number(999.7), "1,000");
+}
+
+TEST(Number, separates_thousands) {
+  EXPECT_EQ(number(1234567), "1,234,567");
+  EXPECT_EQ(number(-1234), "-1,234");
+}
+
+TEST(Number, says_zero_plainly) {
+  EXPECT_EQ(number(0), "0");
+}
+
+TEST(Wrap, breaks_at_spaces) {
+  EXPECT_EQ(wrap("one two three", 7), (std::vector<std::string>{"one two", "three"}));
+}
+
+TEST(Wrap, counts_two_cells_for_a_chinese_character) {
+  EXPECT_EQ(wrap("网络架构", 4), (std::vector<std::string>{"网络", "架构"}));
+}
+
+TEST(Wrap, never_begins_a_line_with_closing_punctuation) {
+  EXPECT_EQ(wrap("网络架构。", 8), (std::vector<std::string>{"网络架", "构。"}));
+}
+
+TEST(Wrap, keeps_a_latin_word_whole_between_chinese_characters) {
+  EXPECT_EQ(wrap("选择RoCE网络", 8), (std::vector<std::string>{"选择RoCE", "网络"}));
+}
+
+TEST(Wrap, breaks_a_word_that_is_longer_than_the_line) {
+  EXPECT_EQ(wrap("abcdefgh", 3), (std::vector<std::string>{"abc", "def", "gh"}));
+}
+
+TEST(Shortened, ends_in_an_ellipsis_and_fits) {
+  EXPECT_EQ(shortened("abcdef", 4), "abc…");
+  EXPECT_LE(base::display_width(shortened("网络架构", 5)), 5);
+  EXPECT_EQ(shortened("abc", 4), "abc");
+}
+
+}  // namespace
+}  // namespace fabricast::report
