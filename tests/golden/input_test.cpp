@@ -25,7 +25,7 @@ std::string example_with(const std::string& passage, const std::string& replacem
 /// Each of `words` must appear in the one line of the message.
 void expect_refused(const std::vector<std::string>& arguments,
                     const std::vector<std::string>& words) {
-  const Run run = fabricast(arguments);
+  const Execution run = fabricast(arguments);
   EXPECT_EQ(run.exit_code, 2) << run.err;
   EXPECT_EQ(run.out, "");
   EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
@@ -148,7 +148,7 @@ TEST(WrongUsage, an_unknown_kind_of_the_catalogue) {
 TEST(Help, of_every_command_has_examples_and_ends_well) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"--help"}, {"compare", "--help"}, {"catalog", "--help"}}) {
-    const Run run = fabricast(arguments);
+    const Execution run = fabricast(arguments);
     EXPECT_EQ(run.exit_code, 0);
     EXPECT_EQ(run.err, "");
     EXPECT_NE(run.out.find("Examples:"), std::string::npos) << run.out;

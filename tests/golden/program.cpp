@@ -65,7 +65,7 @@ Folder& folder() {
 
 }  // namespace
 
-Run fabricast(const std::vector<std::string>& arguments) {
+Execution fabricast(const std::vector<std::string>& arguments) {
   const auto out = folder().fresh("out");
   const auto err = folder().fresh("err");
   const pid_t child = fork();

@@ -6,7 +6,7 @@
 
 namespace fabricast::golden {
 
-struct Run {
+struct Execution {
   int exit_code = -1;
   std::string out;
   std::string err;
@@ -14,7 +14,7 @@ struct Run {
 
 /// Runs `fabricast` with these arguments in an empty folder of its own, with nothing on standard
 /// input.
-Run fabricast(const std::vector<std::string>& arguments);
+Execution fabricast(const std::vector<std::string>& arguments);
 
 /// A new file with this text, removed when the test program ends.
 std::string file_with(const std::string& text, const std::string& name = "scenario.yaml");

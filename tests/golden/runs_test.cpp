@@ -18,8 +18,8 @@ const std::string kExamples = FABRICAST_SOURCE_DIR "/examples/article/";
 constexpr const char* kNames[] = {"train-8-7b", "train-16-13b", "train-32-70b"};
 
 /// The run of an example with JSON on standard output, made once.
-const Run& run_of(const std::string& example, const std::string& threads = "2") {
-  static std::map<std::pair<std::string, std::string>, Run> runs;
+const Execution& run_of(const std::string& example, const std::string& threads = "2") {
+  static std::map<std::pair<std::string, std::string>, Execution> runs;
   auto& run = runs[{example, threads}];
   if (run.exit_code == -1) {
     run =
@@ -28,10 +28,20 @@ const Run& run_of(const std::string& example, const std::string& threads = "2") 
   return run;
 }
 
-Json result_of(const std::string& example) {
-  const Run& run = run_of(example);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  return Json::parse(run.out);
+/// The result of an example, parsed once.
+const Json& result_of(const std::string& example) {
+  static std::map<std::string, Json> results;
+  auto& result = results[example];
+  if (result.is_null()) {
+    const Execution& run = run_of(example);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    result = Json::parse(run.out);
+  }
+  return result;
+}
+
+const Json& fabrics_of(const std::string& example) {
+  return result_of(example)["fabrics"];
 }
 
 /// The text of a result without the one part that may differ.
@@ -43,7 +53,7 @@ std::string without_stats(const std::string& text) {
 
 TEST(Examples, run_and_say_nothing_but_json_on_standard_output) {
   for (const char* name : kNames) {
-    const Run& run = run_of(name);
+    const Execution& run = run_of(name);
     EXPECT_EQ(run.exit_code, 0) << name << ": " << run.err;
     EXPECT_TRUE(Json::accept(run.out)) << name;
     EXPECT_EQ(run.err, "") << name;
@@ -64,7 +74,7 @@ TEST(Examples, give_json_that_its_schema_accepts) {
 TEST(Examples, name_the_three_fabrics_of_the_article) {
   for (const char* name : kNames) {
     std::vector<std::string> fabrics;
-    for (const auto& [fabric, unused] : result_of(name)["fabrics"].items()) {
+    for (const auto& [fabric, unused] : fabrics_of(name).items()) {
       fabrics.push_back(fabric);
     }
     EXPECT_EQ(fabrics, (std::vector<std::string>{"infiniband", "roce-v2", "tcp"})) << name;
@@ -73,7 +83,7 @@ TEST(Examples, name_the_three_fabrics_of_the_article) {
 
 TEST(Examples, choose_one_of_their_fabrics_in_both_voices) {
   for (const char* name : kNames) {
-    const Json result = result_of(name);
+    const Json& result = result_of(name);
     EXPECT_TRUE(result["fabrics"].contains(result["verdict"]["choice"].get<std::string>()));
     EXPECT_TRUE(
         result["fabrics"].contains(result["verdict"]["house"]["choice"].get<std::string>()));
@@ -81,21 +91,21 @@ TEST(Examples, choose_one_of_their_fabrics_in_both_voices) {
 }
 
 TEST(Results, have_the_same_bytes_with_one_thread_and_with_two) {
-  const Run& one = run_of("train-8-7b", "1");
-  const Run& two = run_of("train-8-7b", "2");
+  const Execution& one = run_of("train-8-7b", "1");
+  const Execution& two = run_of("train-8-7b", "2");
   ASSERT_EQ(one.exit_code, 0) << one.err;
   EXPECT_EQ(without_stats(one.out), without_stats(two.out));
 }
 
 TEST(Results, have_the_same_bytes_with_and_without_the_cache) {
-  const Run fresh = fabricast(
+  const Execution fresh = fabricast(
       {"compare", kExamples + "train-8-7b.yaml", "--json", "-", "--threads", "2", "--no-cache"});
   ASSERT_EQ(fresh.exit_code, 0) << fresh.err;
   EXPECT_EQ(without_stats(fresh.out), without_stats(run_of("train-8-7b").out));
 }
 
 TEST(Results, change_with_the_seed) {
-  const Run other = fabricast(
+  const Execution other = fabricast(
       {"compare", kExamples + "train-8-7b.yaml", "--json", "-", "--threads", "2", "--seed", "2"});
   ASSERT_EQ(other.exit_code, 0) << other.err;
   EXPECT_EQ(Json::parse(other.out)["seed"], 2);
@@ -104,7 +114,7 @@ TEST(Results, change_with_the_seed) {
 
 TEST(Results, break_the_step_down_without_remainder) {
   for (const char* name : kNames) {
-    for (const auto& [fabric, result] : result_of(name)["fabrics"].items()) {
+    for (const auto& [fabric, result] : fabrics_of(name).items()) {
       const auto& training = result["training"];
       double sum = 0;
       for (const auto& part : training["breakdown_s"]) sum += part.get<double>();
@@ -119,7 +129,7 @@ TEST(Results, take_at_least_the_tokens_over_tokens_per_second) {
   const std::map<std::string, double> tokens = {
       {"train-8-7b", 10e6}, {"train-16-13b", 50e6}, {"train-32-70b", 100e6}};
   for (const char* name : kNames) {
-    for (const auto& [fabric, result] : result_of(name)["fabrics"].items()) {
+    for (const auto& [fabric, result] : fabrics_of(name).items()) {
       const auto& training = result["training"];
       const double least = tokens.at(name) / training["tokens_per_s"].get<double>() / 86400;
       EXPECT_GE(training["days"].get<double>(), least * (1 - 1e-9)) << name << " " << fabric;
@@ -130,7 +140,7 @@ TEST(Results, take_at_least_the_tokens_over_tokens_per_second) {
 // A goodput above the adapter's rate, a utilisation below MFU at the peak, would break physics.
 TEST(Results, stay_within_the_limits_of_the_hardware) {
   for (const char* name : kNames) {
-    for (const auto& [fabric, result] : result_of(name)["fabrics"].items()) {
+    for (const auto& [fabric, result] : fabrics_of(name).items()) {
       EXPECT_LT(result["network"]["bandwidth_gbps"].get<double>(), 200) << name << " " << fabric;
       EXPECT_LE(result["training"]["mfu_pct"].get<double>(),
                 result["training"]["gpu_utilisation_pct"].get<double>())
@@ -141,7 +151,7 @@ TEST(Results, stay_within_the_limits_of_the_hardware) {
 }
 
 TEST(Tables, fit_80_cells_in_english_and_go_to_standard_output) {
-  const Run run = fabricast({"compare", kExamples + "train-8-7b.yaml"});
+  const Execution run = fabricast({"compare", kExamples + "train-8-7b.yaml"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   std::istringstream lines(run.out);
   std::size_t count = 0;
@@ -154,7 +164,7 @@ TEST(Tables, fit_80_cells_in_english_and_go_to_standard_output) {
 
 TEST(Json, goes_to_a_file_beside_the_table) {
   const std::string path = file_with("", "out.json");
-  const Run run =
+  const Execution run =
       fabricast({"compare", kExamples + "train-8-7b.yaml", "--json", path, "--threads", "2"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NE(run.out.find("infiniband"), std::string::npos);
