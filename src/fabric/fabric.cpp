@@ -50,4 +50,12 @@ std::span<const PortId> Fabric::next_hops(DeviceId at, EndpointId destination) c
   return {group_ports_.data() + group_begin_[group], group_ports_.data() + group_begin_[group + 1]};
 }
 
+bool Fabric::connected(EndpointId from, EndpointId to) const {
+  if (from == to) return true;
+  const PortId arrived = port(endpoint_port(from)).peer;
+  const DeviceId next = port(arrived).device;
+  if (device(next).kind == DeviceKind::kAdapter) return arrived == endpoint_port(to);
+  return !next_hops(next, to).empty();
+}
+
 }  // namespace fabricast::fabric

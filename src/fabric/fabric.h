@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/id.h"
@@ -110,6 +111,8 @@ class Fabric {
   /// `destination`; the order is the same at every call. Empty when unreachable (rail-only, other
   /// rail).
   std::span<const PortId> next_hops(DeviceId at, EndpointId destination) const;
+  /// True when a path leads from one adapter to another (on rail-only, rails do not meet).
+  bool connected(EndpointId from, EndpointId to) const;
 
  private:
   friend class FabricBuilder;

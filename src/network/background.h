@@ -1,8 +1,8 @@
 #pragma once
-// Traffic of others on the same fabric. Messages of a stated size start at random instants (Poisson)
-// between random adapters of different nodes, so that each adapter offers `load` of its rate on
-// average; they share queues with the job. The phase of this traffic is what differs between two
-// samples of one communication phase.
+// Traffic of others on the same fabric. Messages of a stated size start at random instants
+// (Poisson) between random adapters of different nodes, so that each adapter offers `load` of its
+// rate on average; they share queues with the job. The phase of this traffic is what differs
+// between two samples of one communication phase.
 
 #include <memory>
 
@@ -11,11 +11,20 @@
 namespace fabricast::network {
 
 struct BackgroundSpec {
-  double load = 0;              ///< share of each adapter's rate, 0..0.9
-  base::Bytes message;          ///< size of one transfer
+  double load = 0;      ///< share of each adapter's rate, 0..0.9
+  base::Bytes message;  ///< size of one transfer
 };
 
-/// Starts the traffic at time 0; it ends when the network stops. The object must outlive the run.
+/// Starts when it is made and never ends by itself: its timers keep a network alive, so a run with
+/// background traffic must end by `Network::stop()`. Destroying the object silences it. Nothing is
+/// sent when the load is 0 or the fabric has one node. An adapter's sender is a GPU next to it; the
+/// destination is a GPU of another node that the adapter can reach.
+///
+/// Every adapter draws from a sub-stream of its own: exponential gaps of mean message / (load x
+/// rate), then the destination.
+///
+/// Throws base::Error (input) on a load outside 0..0.9 or a message of no bytes.
+/// PRECONDITION: the network and the fabric outlive the object.
 class BackgroundTraffic {
  public:
   BackgroundTraffic(Network& network, const fabric::Fabric& fabric, BackgroundSpec spec,

@@ -16,24 +16,30 @@ namespace fabricast::network {
 /// Called when the last byte of a message is visible at the destination, or when a timer is due.
 using Callback = std::function<void(base::Time now)>;
 
+/// Channels below `kChannels`; the two highest belong to background traffic and to probes, so that
+/// neither shares a connection with a job.
+inline constexpr std::uint32_t kChannels = 1U << 16;
+inline constexpr std::uint32_t kBackgroundChannel = kChannels - 2;
+inline constexpr std::uint32_t kProbeChannel = kChannels - 1;
+
 /// Sums since construction.
 struct Counters {
   std::uint64_t events = 0;
-  std::uint64_t packet_hops = 0;        ///< one data or control packet over one link
-  std::uint64_t data_packets = 0;       ///< sent by adapters, retransmissions included
+  std::uint64_t packet_hops = 0;   ///< one data or control packet over one link
+  std::uint64_t data_packets = 0;  ///< sent by adapters, retransmissions included
   std::uint64_t retransmitted_packets = 0;
   std::uint64_t dropped_packets = 0;
-  std::uint64_t ecn_marked_packets = 0; ///< data packets that arrived with congestion experienced
+  std::uint64_t ecn_marked_packets = 0;  ///< data packets that arrived with congestion experienced
   std::uint64_t cnps = 0;
   std::uint64_t pause_frames = 0;
   std::uint64_t timeouts = 0;
-  std::int64_t bytes_sent = 0;          ///< payload accepted by send()
-  std::int64_t bytes_delivered = 0;     ///< payload delivered once
-  base::Time paused;                    ///< summed over ports: time an egress was held by PFC
-  base::Time credit_stalled;            ///< summed over ports: time an egress lacked credits
-  base::Time cpu_busy;                  ///< summed over the cores of all hosts
-  int cores = 0;                        ///< cores of all hosts that serve the network
-  std::int64_t max_queue_bytes = 0;     ///< fullest egress queue seen
+  std::int64_t bytes_sent = 0;       ///< payload accepted by send()
+  std::int64_t bytes_delivered = 0;  ///< payload delivered once
+  base::Time paused;                 ///< summed over ports: time an egress was held by PFC
+  base::Time credit_stalled;         ///< summed over ports: time an egress lacked credits
+  base::Time cpu_busy;               ///< summed over the cores of all hosts
+  int cores = 0;                     ///< cores of all hosts that serve the network
+  std::int64_t max_queue_bytes = 0;  ///< fullest egress queue seen
 };
 
 class Network {
@@ -41,9 +47,9 @@ class Network {
   virtual ~Network() = default;
 
   virtual base::Time now() const = 0;
-  /// Sends `size` bytes (> 0) from one GPU to another. Ranks of one node use NVLink (or PCIe); others
-  /// the adapters next to them. `channel` spreads messages of one pair over connections: equal
-  /// (src, dst, channel) share an ordered connection.
+  /// Sends `size` bytes (> 0) from one GPU to another. Ranks of one node use NVLink (or PCIe);
+  /// others the adapters next to them. `channel` spreads messages of one pair over connections:
+  /// equal (src, dst, channel) share an ordered connection. PRECONDITION: channel < kChannels.
   virtual void send(base::Rank src, base::Rank dst, base::Bytes size, std::uint32_t channel,
                     Callback on_delivered) = 0;
   /// PRECONDITION: at >= now().

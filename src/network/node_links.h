@@ -12,15 +12,17 @@
 namespace fabricast::network {
 
 struct NodeLinkSpec {
-  base::Rate rate;      ///< per GPU and direction
-  base::Time latency;   ///< of one message
+  base::Rate rate;     ///< per GPU and direction
+  base::Time latency;  ///< of one message
 };
 
 class NodeLinks {
  public:
+  /// `gpus` of the whole cluster. PRECONDITION: the rate is above 0.
   NodeLinks(int gpus, NodeLinkSpec spec);
 
   /// Books a message that is posted at `now`; returns when its last byte is visible.
+  /// PRECONDITION: calls come in order of `now`; src and dst are of one node.
   base::Time send(base::Rank src, base::Rank dst, base::Bytes size, base::Time now);
 
  private:

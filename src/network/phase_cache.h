@@ -16,26 +16,34 @@ namespace fabricast::network {
 
 /// What the samples of one phase showed.
 struct PhaseSamples {
-  std::vector<double> seconds;      ///< one duration per state, in the order of the states
-  double extrapolation_error = 0;   ///< stated relative error of the extrapolated part; 0: none
+  std::vector<double> seconds;     ///< one duration per state, in the order of the states
+  double extrapolation_error = 0;  ///< stated relative error of the extrapolated part; 0: none
   bool extrapolated = false;
-  Counters counters;                ///< summed over the simulated states
+  Counters counters;  ///< summed over the simulated states
   std::vector<double> probe_latencies_us;
-  double simulated_s = 0;           ///< simulated time summed over the states
+  double simulated_s = 0;  ///< simulated time summed over the states
 };
 
 class PhaseCache {
  public:
   /// Returns the samples under `key`, calling `simulate` if there are none yet. Safe to call from
-  /// several threads; equal keys are simulated once.
+  /// several threads; equal keys are simulated once, the others wait. What `simulate` throws
+  /// reaches its caller, and the next one tries again. The reference lives as long as the cache.
+  /// PRECONDITION: `simulate` does not ask for the same key.
   const PhaseSamples& get(const std::string& key, const std::function<PhaseSamples()>& simulate);
 
-  std::size_t hits() const { return hits_; }
-  std::size_t misses() const { return misses_; }
+  std::size_t hits() const;
+  std::size_t misses() const;
 
  private:
-  std::mutex mutex_;
-  std::map<std::string, PhaseSamples> entries_;
+  struct Entry {
+    std::mutex mutex;  ///< held while the entry is simulated
+    bool ready = false;
+    PhaseSamples samples;
+  };
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry> entries_;
   std::size_t hits_ = 0;
   std::size_t misses_ = 0;
 };

@@ -124,6 +124,8 @@ TEST(Build, RailOnlyDoesNotJoinTheRails) {
   const Fabric fabric = build(spec_of(TopologyKind::kRailOnly, 4, 8, 36));
   EXPECT_EQ(links_to(fabric, endpoint(0), endpoint(8), 0), 2);   // node 1, same rail
   EXPECT_EQ(links_to(fabric, endpoint(0), endpoint(9), 0), -1);  // node 1, next rail
+  EXPECT_TRUE(fabric.connected(endpoint(0), endpoint(8)));
+  EXPECT_FALSE(fabric.connected(endpoint(0), endpoint(9)));
 }
 
 TEST(Build, DirectCablesJoinEqualNicsOfTheTwoNodes) {
@@ -133,6 +135,8 @@ TEST(Build, DirectCablesJoinEqualNicsOfTheTwoNodes) {
     EXPECT_EQ(fabric.port(fabric.endpoint_port(endpoint(nic))).peer,
               fabric.endpoint_port(endpoint(8 + nic)));
   }
+  EXPECT_TRUE(fabric.connected(endpoint(3), endpoint(11)));
+  EXPECT_FALSE(fabric.connected(endpoint(3), endpoint(12)));
 }
 
 TEST(Build, RailOptimisedPutsNicIOfAUnitOnItsLeafI) {
