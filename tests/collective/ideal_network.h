@@ -22,6 +22,7 @@ struct IdealSpec {
   /// Ranks of a node: messages within it use `node_beta` and neither port nor core; 0: no nodes.
   std::uint32_t gpus_per_node = 0;
   base::Rate node_beta = {};
+  base::Time node_alpha = {};
 };
 
 class IdealNetwork final : public network::Network {
@@ -60,7 +61,7 @@ class IdealNetwork final : public network::Network {
         done = std::max(done, core_);
       }
     }
-    const base::Time arrival = done + spec_.alpha;
+    const base::Time arrival = done + (local ? spec_.node_alpha : spec_.alpha);
     events_.emplace(std::pair{arrival, order_++}, std::move(on_delivered));
   }
 

@@ -1,0 +1,64 @@
+#pragma once
+// Jobs and clusters for the tests, written out by hand.
+
+#include "catalog/catalog.h"
+#include "fabric/fabric.h"
+#include "scenario/scenario.h"
+
+namespace fabricast::test {
+
+/// The numbers matter little; each test states the relation it is about.
+inline catalog::Gpu h100() {
+  catalog::Gpu gpu;
+  gpu.id = "h100-sxm-80gb";
+  gpu.fp32_tflops = 67;
+  gpu.bf16_tflops = 989;
+  gpu.fp8_tflops = 1979;
+  gpu.memory_gb = 80;
+  gpu.memory_gb_per_s = 3350;
+  gpu.nvlink_gb_per_s = 450;
+  gpu.nvlink_latency_us = 1;
+  gpu.gemm_efficiency = 0.7;
+  gpu.attention_efficiency = 0.6;
+  gpu.kernel_launch_us = 2;
+  gpu.kernel_variation_pct = 1;
+  return gpu;
+}
+
+inline scenario::TrainingSpec job(const catalog::LanguageModel& m,
+                                  const model::Parallelism& parallelism) {
+  scenario::TrainingSpec spec;
+  spec.model = m;
+  spec.shape.sequence = 4096;
+  spec.shape.global_batch = 64;
+  spec.shape.micro_batch = 1;
+  spec.shape.parallelism = parallelism;
+  spec.tokens = 1e9;
+  spec.iterations = 50;
+  return spec;
+}
+
+inline fabric::TopologySpec topology(int nodes, int gpus_per_node) {
+  fabric::TopologySpec spec;
+  spec.kind = fabric::TopologyKind::kSingleSwitch;
+  spec.nodes = nodes;
+  spec.gpus_per_node = gpus_per_node;
+  spec.nics_per_node = gpus_per_node;
+  spec.nic_rate = base::Rate::bits_per_second(200'000'000'000);
+  spec.switch_ports = 64;
+  spec.switch_rate = spec.nic_rate;
+  return spec;
+}
+
+inline scenario::ValidScenario scenario_of(const scenario::TrainingSpec& spec, int nodes,
+                                           int gpus_per_node) {
+  scenario::ValidScenario s;
+  s.name = "test";
+  s.cluster.gpus = nodes * gpus_per_node;
+  s.cluster.gpu = h100();
+  s.cluster.topology = topology(nodes, gpus_per_node);
+  s.workload = spec;
+  return s;
+}
+
+}  // namespace fabricast::test
