@@ -13,7 +13,8 @@ namespace {
 
 using catalog::Entry;
 
-constexpr int kIdWidth = 30;
+constexpr int kKeyWidth = 32;
+constexpr int kValueWidth = 22;
 
 std::string overview(const catalog::Catalog& catalog, bool chinese) {
   std::string text;
@@ -65,19 +66,27 @@ std::string list(const std::vector<const Entry*>& entries) {
   return text;
 }
 
-/// Every value with the way it is known and its source.
-std::string details(const Entry& entry) {
+/// Every value with the way it is known and the number of its source, then the sources.
+std::string details(const Entry& entry, bool chinese) {
+  std::vector<std::string> sources;
   std::string text = paragraph(fmt::format("{}: {}", entry.id, entry.name), 0) + "\n";
   for (const catalog::Value& value : entry.values) {
-    const std::string head = fmt::format("{:<{}} {} ", value.key, kIdWidth, value.text);
-    const std::string line = fmt::format("{} [{}]", head, catalog::name_of(value.kind));
+    auto known = std::ranges::find(sources, value.source);
+    if (known == sources.end()) known = sources.insert(known, value.source);
+    const auto number = known - sources.begin() + 1;
+    const std::string origin = fmt::format("{} [{}]", catalog::name_of(value.kind), number);
+    const std::string line =
+        fmt::format("  {:<{}} {:<{}} {}", value.key, kKeyWidth, value.text, kValueWidth, origin);
     if (base::display_width(line) <= kTerminalWidth) {
       text += line + "\n";
     } else {
-      text += paragraph(fmt::format("{} [{}]", value.key, catalog::name_of(value.kind)), 0);
-      text += paragraph(value.text, 2);
+      text += fmt::format("  {:<{}} {}\n", value.key, kKeyWidth + kValueWidth + 1, origin);
+      text += paragraph(value.text, 4);
     }
-    text += paragraph(value.source, 4);
+  }
+  text += chinese ? "\n来源\n" : "\nSources\n";
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    text += paragraph(fmt::format("[{}] {}", i + 1, sources[i]), 2);
   }
   return text;
 }
@@ -123,7 +132,7 @@ std::vector<const Entry*> select(const catalog::Catalog& catalog, const CatalogQ
 std::string catalog_table(const catalog::Catalog& catalog, const CatalogQuery& query) {
   const std::vector<const Entry*> entries = select(catalog, query);
   if (query.category.empty()) return overview(catalog, query.chinese);
-  return query.id.empty() ? list(entries) : details(*entries.front());
+  return query.id.empty() ? list(entries) : details(*entries.front(), query.chinese);
 }
 
 }  // namespace fabricast::report

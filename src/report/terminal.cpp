@@ -210,7 +210,7 @@ std::string heading(const scenario::ValidScenario& scenario, bool chinese) {
                   catalog::name_of(shape.precision), model::to_string(shape.parallelism),
                   shape.recompute ? (chinese ? "，重算激活" : ", activations recomputed") : "");
   const std::string layout =
-      fmt::format("{}, {}:1", fabric::name_of(topology.kind), number(topology.oversubscription));
+      fmt::format("{}, {:g}:1", fabric::name_of(topology.kind), topology.oversubscription);
   std::string second =
       chinese ? fmt::format("{} 张 {}，{} 个节点，每节点 {} 张网卡 × {} Gb/s，{}；种子 {}",
                             scenario.cluster.gpus, scenario.cluster.gpu.name, topology.nodes,

@@ -21,8 +21,8 @@ std::string house_text(const advice::HouseVerdict& house, bool chinese) {
   std::string text = voice("House rules choose", "规则的选择", house.choice, chinese);
   if (house.rules.empty()) return text;
   const advice::HouseRule& rule = house.rules.front();
-  text += paragraph(fmt::format("{} [{}, {} {}]", chinese ? rule.text_zh : rule.text, rule.id,
-                                chinese ? "文中" : "article", rule.place),
+  text += paragraph(chinese ? fmt::format("{}（{}，文中 {}）", rule.text_zh, rule.id, rule.place)
+                            : fmt::format("{} ({}, article {})", rule.text, rule.id, rule.place),
                     kIndent);
   const std::string& challenge = chinese ? rule.challenge.zh : rule.challenge.en;
   if (!challenge.empty()) {
