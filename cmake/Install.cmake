@@ -1,0 +1,25 @@
+# What `cmake --install` and the Debian package put where: the program, the catalogue it reads
+# (found beside the program as ../share/fabricast/catalog), the examples and the documents.
+include(GNUInstallDirs)
+
+if("report" IN_LIST FABRICAST_ROOMS)
+  install(TARGETS fabricast RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY catalog/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fabricast/catalog
+        FILES_MATCHING PATTERN "*.yaml")
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md README.zh.md CHANGELOG.md docs/result.schema.json
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME fabricast)
+set(CPACK_PACKAGE_VENDOR "The Fabricast authors")
+set(CPACK_PACKAGE_CONTACT "The Fabricast authors")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+include(CPack)
