@@ -49,10 +49,12 @@ struct Leaf {
   int capacity = 0;    ///< endpoint ports on everything that is not an uplink
 };
 
-/// Breakouts divide a port by 2 or 4 (docs/models/sizing.md).
+/// A port splits into 2 or 4 that run at the adapters' rate; at any other ratio it stays whole.
 int down_split(const TopologySpec& spec) {
-  const auto ratio = spec.switch_rate.bps() / spec.nic_rate.bps();
-  return ratio >= 4 ? 4 : ratio >= 2 ? 2 : 1;
+  for (const int split : {2, 4}) {
+    if (spec.nic_rate * split == spec.switch_rate) return split;
+  }
+  return 1;
 }
 
 void check(const TopologySpec& spec) {

@@ -228,6 +228,14 @@ TEST(Sizing, PortsFasterThanTheNicsAreSplitBetweenTwoNics) {
   EXPECT_EQ(sizing.uplink_rate, 400_gbps);
 }
 
+// 800G does not divide into ports of 300G.
+TEST(Sizing, PortsThatDoNotDivideEvenlyStayWhole) {
+  TopologySpec spec = plain(TopologyKind::kSingleSwitch, 8, 8, 64);
+  spec.nic_rate = 300_gbps;
+  spec.switch_rate = 800_gbps;
+  EXPECT_EQ(size(spec).down_ports, 64);
+}
+
 TEST(Sizing, SingleSwitchThatDoesNotFitIsRefusedWithTheNumbers) {
   const std::string text = refusal(plain(TopologyKind::kSingleSwitch, 5, 8, 36));
   EXPECT_NE(text.find("36 ports"), std::string::npos) << text;
