@@ -108,8 +108,8 @@ double slope(const Run& small, const Run& large, Bytes step) {
   return (large.seconds - small.seconds) / static_cast<double>(step.count());
 }
 
-/// Doubles the size in state 0 until two successive marginal rates agree, the whole costs no more,
-/// or the next run would cost too much.
+/// Doubles the size in state 0 until two successive marginal rates agree, less than half would be
+/// saved, or the next run would cost too much.
 Sizes choose_sizes(const Phase& phase, const fabric::Fabric& fabric,
                    const network::Factory& factory, const SamplingSpec& spec) {
   const auto run = [&](Bytes size) { return simulate(phase, fabric, factory, spec, size, 0); };
@@ -117,7 +117,7 @@ Sizes choose_sizes(const Phase& phase, const fabric::Fabric& fabric,
   const Bytes first = first_size(phase);
   if (!spec.whole && !phase.inside_nodes && phase.size > first * 4) {
     std::vector<Run> runs{run(first), run(first * 2)};
-    for (Bytes size = first * 4; size * 3 < phase.size * 2; size = size * 2) {
+    for (Bytes size = first * 4; size * 3 <= phase.size; size = size * 2) {
       runs.push_back(run(size));
       const std::size_t n = runs.size();
       const double before = slope(runs[n - 3], runs[n - 2], size / 4);
