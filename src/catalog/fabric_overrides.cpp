@@ -75,7 +75,7 @@ void apply(FabricProfile& profile, base::yaml::Fields& fields) {
     }
   }
   fields.finish();
-  check(profile, fields.node().where);
+  check(profile, fields.node());
 }
 
 }  // namespace

@@ -340,30 +340,35 @@ std::uint64_t digest(const FabricProfile& profile) {
 
 namespace {
 
-base::Location at(const base::Location& where, std::string_view key) {
-  base::Location place = where;
+/// The place of a parameter that `node` states; where it does not, that of `node`, with the key.
+base::Location place_of(const base::yaml::Node& node, std::string_view key) {
+  const std::size_t dot = key.find('.');
+  if (const base::yaml::Node* group = node.find(key.substr(0, dot))) {
+    if (const base::yaml::Node* value = group->find(key.substr(dot + 1))) return value->where;
+  }
+  base::Location place = node.where;
   if (!place.key.empty()) place.key += '.';
   place.key += key;
   return place;
 }
 
 /// The path MTUs of the InfiniBand Architecture, Volume 1, section 9.4 (MTU field of the QP).
-void check_path_mtu(const FabricProfile& profile, const base::Location& where) {
+void check_path_mtu(const FabricProfile& profile, const base::yaml::Node& node) {
   static constexpr std::array<std::int64_t, 5> kPathMtus = {256, 512, 1024, 2048, 4096};
   const std::int64_t mtu = profile.link.mtu.count();
   if (std::find(kPathMtus.begin(), kPathMtus.end(), mtu) == kPathMtus.end()) {
-    throw base::input_error(at(where, "link.mtu_b"), fmt::format("the number {}", mtu),
+    throw base::input_error(place_of(node, "link.mtu_b"), fmt::format("the number {}", mtu),
                             "256, 512, 1024, 2048 or 4096");
   }
 }
 
 }  // namespace
 
-void check(const FabricProfile& profile, const base::Location& where) {
-  if (profile.kind != FabricKind::kTcp) check_path_mtu(profile, where);
+void check(const FabricProfile& profile, const base::yaml::Node& node) {
+  if (profile.kind != FabricKind::kTcp) check_path_mtu(profile, node);
   if (profile.kind == FabricKind::kRoceV2 && profile.ecn.kmin > profile.ecn.kmax) {
     throw base::input_error(
-        at(where, "ecn.kmin_kb"),
+        place_of(node, "ecn.kmin_kb"),
         fmt::format("kmin {} kB above kmax {} kB", parameter(profile, "ecn.kmin_kb"),
                     parameter(profile, "ecn.kmax_kb")),
         "`ecn.kmin_kb` at most `ecn.kmax_kb`");
@@ -372,7 +377,8 @@ void check(const FabricProfile& profile, const base::Location& where) {
     const std::int64_t buffer = profile.credits.vl_buffer.count();
     const std::int64_t least = 2 * (profile.link.mtu + profile.link.header).count();
     if (buffer % 64 != 0 || buffer < least) {
-      throw base::input_error(at(where, "credits.vl_buffer_kb"), fmt::format("{} bytes", buffer),
+      throw base::input_error(place_of(node, "credits.vl_buffer_kb"),
+                              fmt::format("{} bytes", buffer),
                               fmt::format("a multiple of 64 bytes (a credit), at least two packets "
                                           "({} bytes)",
                                           least));

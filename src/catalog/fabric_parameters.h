@@ -29,7 +29,8 @@ struct FabricParameter {
 
 const std::vector<FabricParameter>& fabric_parameter_table();
 
-/// Throws base::Error (input) at `where` on values that are fine one by one but not together.
-void check(const FabricProfile& profile, const base::Location& where);
+/// Throws base::Error (input) on values that are fine one by one but not together, at the place of
+/// the parameter in `node` (a mapping of groups), else at `node` itself.
+void check(const FabricProfile& profile, const base::yaml::Node& node);
 
 }  // namespace fabricast::catalog

@@ -161,7 +161,7 @@ ReadFabrics read_fabrics(const CatalogFile& file, const Catalog& devices,
 
     complete_from_devices(draft, devices, device_entries, node.where);
     require_all(draft, node.where);
-    check(draft.profile, node.where);
+    check(draft.profile, node);
     result.profiles.push_back(draft.profile);
     result.entries.push_back(entry_of(draft));
   }

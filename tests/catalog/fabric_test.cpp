@@ -78,7 +78,8 @@ TEST(Overrides, refuse_a_fraction_of_a_queue_pair) {
 TEST(Overrides, refuse_kmin_above_kmax) {
   const base::Error error = input_error_of(
       [] { overridden("roce-v2", "{profile: roce-v2, ecn: {kmin_kb: 3000, kmax_kb: 2000}}"); });
-  EXPECT_TRUE(contains(error, "kmin")) << error.what();
+  EXPECT_EQ(error.where().key, "ecn.kmin_kb");
+  EXPECT_EQ(error.where().column, 35);
   EXPECT_NO_THROW(overridden("roce-v2", "{profile: roce-v2, ecn: {kmin_kb: 2000, kmax_kb: 2000}}"));
 }
 
