@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <chrono>
+#include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -8,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+#include "base/random.h"
 #include "fabric/fabric.h"
 
 namespace fabricast::fabric {
@@ -284,6 +288,59 @@ TEST(Build, PortsAreNamedByDeviceAndNumber) {
   const PortId nic = fabric.endpoint_port(endpoint(17));
   EXPECT_EQ(fabric.port_name(nic), "node2/nic1:0");
   EXPECT_EQ(fabric.port_name(fabric.port(nic).peer), "leaf0:17");
+}
+
+/// Leaf ports at the switch rate that a layout takes up, uplinks and split ports included.
+double ports_used(const Fabric& fabric, const Device& device) {
+  double bits = 0;
+  for (std::uint32_t p = device.first_port; p < device.first_port + device.port_count; ++p) {
+    bits += static_cast<double>(fabric.port(PortId(p)).rate.bps());
+  }
+  return bits / static_cast<double>(fabric.spec().switch_rate.bps());
+}
+
+TEST(Build, RandomWishesAreEitherRefusedOrLaidOutWithinTheirSwitches) {
+  base::RandomStream random(1, "random wishes");
+  const auto pick = [&](std::initializer_list<int> choices) {
+    return choices.begin()[random.below(choices.size())];
+  };
+  const TopologyKind kinds[] = {TopologyKind::kSingleSwitch, TopologyKind::kLeafSpine,
+                                TopologyKind::kRailOptimised, TopologyKind::kRailOnly,
+                                TopologyKind::kFatTree};
+  int built = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    TopologySpec spec = spec_of(kinds[random.below(5)], 1 + static_cast<int>(random.below(120)),
+                                pick({1, 2, 4, 8}), pick({4, 6, 8, 16, 17, 36, 64}));
+    spec.switch_rate = spec.nic_rate * pick({1, 1, 2, 3, 4});
+    spec.max_uplink_split = pick({1, 2, 4});
+    spec.oversubscription = pick({1, 1, 2, 3});
+    spec.nodes_per_leaf = pick({0, 0, 1, 2, 5});
+    spec.scalable_unit_nodes = pick({0, 0, 3, 8, 20});
+    spec.management_ports = pick({0, 0, 4});
+    SCOPED_TRACE(trial);
+    std::optional<Fabric> fabric;
+    try {
+      fabric = build(spec);
+    } catch (const base::Error& error) {
+      ASSERT_EQ(error.kind(), base::ErrorKind::kInput) << error.what();
+      continue;
+    }
+    ++built;
+    for (const Device& device : fabric->devices()) {
+      if (device.kind == DeviceKind::kAdapter) continue;
+      ASSERT_LE(ports_used(*fabric, device), spec.switch_ports + 1e-9) << device.name;
+    }
+    for (int i = 0; i < 100; ++i) {
+      const auto ends = static_cast<std::uint64_t>(fabric->endpoints());
+      const EndpointId a = endpoint(static_cast<int>(random.below(ends)));
+      const EndpointId b = endpoint(static_cast<int>(random.below(ends)));
+      if (a == b) continue;
+      const int links = links_to(*fabric, a, b, random.below(64));
+      ASSERT_EQ(links > 0, fabric->connected(a, b));
+      ASSERT_TRUE(links > 0 || spec.kind == TopologyKind::kRailOnly);
+    }
+  }
+  EXPECT_GT(built, 100);
 }
 
 TEST(Build, SixteenThousandEndpointsAreLaidOutInUnderTwoSeconds) {
