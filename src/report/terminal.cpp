@@ -208,36 +208,42 @@ std::string heading(const scenario::ValidScenario& scenario, bool chinese) {
   std::string first =
       fmt::format("{}: {}, {}, {}{}", scenario.name, job.model.name,
                   catalog::name_of(shape.precision), model::to_string(shape.parallelism),
-                  shape.recompute ? (chinese ? "，重算激活" : ", activations recomputed") : "");
+                  shape.recompute ? (chinese ? "，重算激活" : ", recompute") : "");
   const std::string layout =
-      fmt::format("{}, {:g}:1", fabric::name_of(topology.kind), topology.oversubscription);
+      fmt::format("{} {:g}:1", fabric::name_of(topology.kind), topology.oversubscription);
   std::string second =
-      chinese ? fmt::format("{} 张 {}，{} 个节点，每节点 {} 张网卡 × {} Gb/s，{}；种子 {}",
-                            scenario.cluster.gpus, scenario.cluster.gpu.name, topology.nodes,
-                            topology.nics_per_node, number(topology.nic_rate.gbps()), layout,
-                            scenario.seed)
-              : fmt::format("{} x {} in {} nodes, {} x {} Gb/s each, {}; seed {}",
-                            scenario.cluster.gpus, scenario.cluster.gpu.name, topology.nodes,
-                            topology.nics_per_node, number(topology.nic_rate.gbps()), layout,
-                            scenario.seed);
+      chinese
+          ? fmt::format("{} 张 {}，{} 个节点，每节点 {} × {} Gb/s，{}；种子 {}",
+                        scenario.cluster.gpus, scenario.cluster.gpu.name, topology.nodes,
+                        topology.nics_per_node, number(topology.nic_rate.gbps()), layout,
+                        scenario.seed)
+          : fmt::format("{} x {}, {} nodes with {} x {} Gb/s, {}; seed {}", scenario.cluster.gpus,
+                        scenario.cluster.gpu.name, topology.nodes, topology.nics_per_node,
+                        number(topology.nic_rate.gbps()), layout, scenario.seed);
   return paragraph(first, 0) + paragraph(second, 0);
 }
 
-/// What the sampled phases admit of themselves.
+/// What the sampled phases admit of themselves: the worst extrapolation and where it is.
 std::string footnote(const std::vector<Outcome>& outcomes, bool chinese) {
   double error = 0;
+  std::string where;
   for (const Outcome& o : outcomes) {
-    for (const auto& phase : o.training.phases) error = std::max(error, phase.extrapolation_error);
+    for (const auto& phase : o.training.phases) {
+      if (phase.extrapolation_error <= error) continue;
+      error = phase.extrapolation_error;
+      where = fmt::format("{}, {}", o.name, phase.name);
+    }
   }
   if (error <= 0) return {};
   const std::string percent = number(100 * error);
   return paragraph(
       chinese
-          ? fmt::format("长传输在速率稳定后外推，误差不超过 {}%（--resolution packet 不外推）。",
-                        percent)
-          : fmt::format("Long transfers are extrapolated once their rate is steady, within {} %; "
-                        "--resolution packet does without.",
-                        percent),
+          ? fmt::format(
+                "长传输在速率稳定后外推，误差不超过 {}%（{}）；--resolution packet 不外推。",
+                percent, where)
+          : fmt::format("Long transfers are extrapolated once their rate is steady, within {} % "
+                        "({}); --resolution packet does without.",
+                        percent, where),
       0);
 }
 

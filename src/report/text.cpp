@@ -86,7 +86,7 @@ std::string number(double value) {
   std::string digits = fmt::format("{:.0f}", value);
   const int first = value < 0 ? 1 : 0;
   for (int i = static_cast<int>(digits.size()) - 3; i > first; i -= 3) {
-    digits.insert(static_cast<std::size_t>(i), ",");
+    digits.insert(static_cast<std::size_t>(i), 1, ',');
   }
   return digits;
 }
