@@ -31,20 +31,20 @@ TEST(Loading, an_entrys_own_source_stands_for_values_that_state_none) {
 TEST(Loading, refuses_a_value_without_kind_at_its_own_line) {
   Copy copy;
   const int line =
-      copy.replace("switches.yaml", "{ value: 130, kind: datasheet, source: quantum-hdr }",
-                   "{ value: 130, source: quantum-hdr }");
+      copy.replace("switches.yaml", "{ value: 40, kind: datasheet, source: quantum-hdr }",
+                   "{ value: 40, source: quantum-hdr }");
   const base::Error error = input_error_of([&] { Catalog::load(copy.directory()); });
   EXPECT_EQ(error.where().line, line);
-  EXPECT_EQ(error.where().key, "entries.qm8700.latency_ns");
+  EXPECT_EQ(error.where().key, "entries.qm8700.ports");
   EXPECT_TRUE(error.where().file.ends_with("switches.yaml"));
   EXPECT_TRUE(contains(error, "without `kind`")) << error.what();
 }
 
 TEST(Loading, refuses_a_plain_value_where_the_entry_has_no_kind_of_its_own) {
   Copy copy;
-  copy.replace("switches.yaml", "{ value: 130, kind: datasheet, source: quantum-hdr }", "130");
+  copy.replace("switches.yaml", "{ value: 40, kind: datasheet, source: quantum-hdr }", "40");
   const base::Error error = input_error_of([&] { Catalog::load(copy.directory()); });
-  EXPECT_EQ(error.where().key, "entries.qm8700.latency_ns");
+  EXPECT_EQ(error.where().key, "entries.qm8700.ports");
 }
 
 TEST(Loading, refuses_an_unknown_kind_with_the_near_miss) {
