@@ -52,8 +52,7 @@ class EventQueue {
   static constexpr std::size_t kArity = 4;
 
   static bool before(const Event& a, const Event& b) {
-    return a.time_ps < b.time_ps ||
-           (a.time_ps == b.time_ps && a.order_and_kind < b.order_and_kind);
+    return a.time_ps < b.time_ps || (a.time_ps == b.time_ps && a.order_and_kind < b.order_and_kind);
   }
 
   void sift_up(std::size_t i) {

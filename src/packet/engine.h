@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "engine/event_queue.h"
 #include "packet/flow_state.h"
@@ -60,6 +61,7 @@ class Engine final : public network::Network {
   std::uint32_t connection(base::Rank src, base::Rank dst, std::uint32_t channel);
   std::uint32_t make_flow(std::uint32_t source, std::uint32_t destination, std::uint64_t hash);
   std::uint32_t make_path(std::uint32_t source, std::uint32_t destination, std::uint64_t hash);
+  base::Error no_route(std::uint32_t source, std::uint32_t destination) const;
   void add_transfer(std::uint32_t flow, std::int64_t bytes, std::uint32_t message, base::Time at);
   void dispatch(const engine::Event& event);
 

@@ -2,6 +2,7 @@
 // Set-up of the engine, and how messages lie on flows. Included by engine.h only.
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "packet/engine.h"
@@ -103,31 +104,46 @@ void Engine<K>::build_buffers() {
 }
 
 // A path is the egress ports from the source's adapter to the last switch. Static routing is
-// d-mod-k: the destination number picks the up port, digit by digit, as fat-tree routing of a
-// subnet manager does; ECMP hashes the flow at every switch that has a choice.
+// d-mod-k, as fat-tree routing of a subnet manager does it: written in the radices of the tiers,
+// digit t of the destination's number picks the up port of tier t, and again the cable where
+// several run down to tier t. ECMP hashes the flow at every switch that has a choice.
 template <FabricKind K>
 std::uint32_t Engine<K>::make_path(std::uint32_t source, std::uint32_t destination,
                                    std::uint64_t hash) {
   const auto begin = static_cast<std::uint32_t>(paths_.size());
   std::uint32_t port = fabric_->endpoint_port(fabric::EndpointId(source)).index();
   paths_.push_back(port);
-  std::uint64_t digit = destination;
+  std::array<std::uint64_t, 5> divisor{1, 1, 1, 1, 1};  // of the digit of each tier
   for (;;) {
     const std::uint32_t device = ports_[ports_[port].peer].device;
-    if (fabric_->devices()[device].kind != fabric::DeviceKind::kSwitch) return begin;
+    if (fabric_->devices()[device].kind != fabric::DeviceKind::kSwitch) {
+      if (device ==
+          ports_[fabric_->endpoint_port(fabric::EndpointId(destination)).index()].device) {
+        return begin;
+      }
+      throw no_route(source, destination);
+    }
     const auto choices =
         fabric_->next_hops(fabric::DeviceId(device), fabric::EndpointId(destination));
-    if (choices.empty()) {
-      throw base::failure("no route from adapter " + std::to_string(source) + " to adapter " +
-                          std::to_string(destination));
-    }
+    if (choices.empty()) throw no_route(source, destination);
+    const unsigned tier = fabric_->devices()[device].tier;
+    const std::uint32_t next = ports_[ports_[choices.front().index()].peer].device;
+    const bool up = fabric_->devices()[next].tier > tier;
+    const unsigned level = up ? tier : tier - 1;
     const std::uint64_t pick = profile_.paths.routing == catalog::Routing::kStatic
-                                   ? digit
+                                   ? destination / divisor[level]
                                    : detail::switch_hash(hash, device);
+    if (up) divisor[tier + 1] = divisor[tier] * choices.size();
     port = choices[pick % choices.size()].index();
-    if (choices.size() > 1) digit /= choices.size();
     paths_.push_back(port);
   }
+}
+
+template <FabricKind K>
+base::Error Engine<K>::no_route(std::uint32_t source, std::uint32_t destination) const {
+  return base::failure("no route from " + fabric_->devices()[source].name + " to " +
+                       fabric_->devices()[destination].name +
+                       ": this topology does not join their rails");
 }
 
 template <FabricKind K>

@@ -1,0 +1,19 @@
+#include <gtest/gtest.h>
+
+#include "random_traffic.h"
+
+namespace fabricast::packet {
+namespace {
+
+using namespace testing;
+
+TEST(RandomTrafficAtLength, LosesNothingOnLosslessFabricsAndDeliversEverythingOnAll) {
+  for (std::uint64_t n = 1000; n < 4000; ++n) {
+    expect_invariants(FabricKind::kInfiniBand, n);
+    expect_invariants(FabricKind::kRoceV2, n);
+    expect_invariants(FabricKind::kTcp, n);
+  }
+}
+
+}  // namespace
+}  // namespace fabricast::packet

@@ -1,0 +1,223 @@
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "fixtures.h"
+
+namespace fabricast::packet {
+namespace {
+
+using namespace testing;
+
+FabricProfile without_dcqcn() {
+  FabricProfile p = roce();
+  p.ecn.enabled = false;
+  p.dcqcn.enabled = false;
+  return p;
+}
+
+Time last(const std::vector<Time>& done) {
+  return *std::max_element(done.begin(), done.end());
+}
+
+TEST(Pfc, KeepsAnIncastLossless) {
+  FabricProfile profile = without_dcqcn();
+  profile.switching.buffer = Bytes(2'000'000);
+  auto network = network_on(one_switch(17), profile);
+  const auto done = completion_times(*network, incast(16, 2_MiB));
+  const auto counters = network->counters();
+  EXPECT_GT(counters.pause_frames, 0U);
+  EXPECT_GT(counters.paused, 1_us);
+  EXPECT_EQ(counters.dropped_packets, 0U);
+  EXPECT_EQ(counters.retransmitted_packets, 0U);
+  const Time all = base::transmission_time(32_MiB, 200_gbps) * 4178 / 4096;
+  EXPECT_NEAR(last(done) / all, 1.0, 0.01) << "the receiver's link never idles";
+}
+
+TEST(Pfc, NeverActsWhileTheNetworkIsNotCongested) {
+  auto network = network_on(one_switch(4), without_dcqcn());
+  completion_times(*network, {{0, 1, 16_MiB}, {2, 3, 16_MiB}});
+  EXPECT_EQ(network->counters().pause_frames, 0U);
+}
+
+// Head-of-line blocking: PFC holds the whole class of an ingress, so a flow from a paused sender to
+// an idle receiver is slowed.
+TEST(Pfc, HoldsAVictimThatSharesAPausedIngress) {
+  FabricProfile profile = without_dcqcn();
+  profile.switching.buffer = Bytes(2'000'000);
+  auto alone = network_on(one_switch(20), profile);
+  const Time one = completion_times(*alone, {{1, 18, 2_MiB}}).front();
+  auto network = network_on(one_switch(20), profile);
+  std::vector<Flow> flows = incast(16, 2_MiB);
+  flows.push_back({1, 18, 2_MiB});
+  EXPECT_GT(completion_times(*network, flows).back() / one, 3.0);
+}
+
+TEST(GoBackN, DeliversEverythingWhenALossySwitchDrops) {
+  FabricProfile profile = without_dcqcn();
+  profile.pfc.enabled = false;
+  profile.switching.buffer = Bytes(500'000);
+  profile.transport.window = Bytes(1'000'000);
+  auto network = network_on(one_switch(9), profile);
+  completion_times(*network, incast(8, 1_MiB));
+  const auto counters = network->counters();
+  EXPECT_GT(counters.dropped_packets, 0U);
+  EXPECT_GT(counters.retransmitted_packets, counters.dropped_packets)
+      << "going back resends what had arrived, too";
+  EXPECT_EQ(counters.bytes_delivered, (8_MiB).count());
+}
+
+class Recovery : public ::testing::TestWithParam<catalog::LossRecovery> {};
+
+TEST_P(Recovery, EndsEveryLossOnALinkThatCorruptsOnePacketInAHundred) {
+  FabricProfile profile = without_dcqcn();
+  profile.transport.recovery = GetParam();
+  auto network = network_on(one_switch(2), profile, 3, {0.01});
+  completion_times(*network, std::vector<Flow>(50, Flow{0, 1, 256_KiB}));
+  const auto counters = network->counters();
+  EXPECT_GT(counters.dropped_packets, 10U);
+  EXPECT_EQ(counters.bytes_delivered, 50 * (256_KiB).count());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Recovery,
+                         ::testing::Values(catalog::LossRecovery::kGoBackN,
+                                           catalog::LossRecovery::kSelectiveRepeat,
+                                           catalog::LossRecovery::kOutOfOrder));
+
+TEST(SelectiveRepeat, ResendsFarLessThanGoBackN) {
+  FabricProfile profile = without_dcqcn();
+  const auto resent = [&](catalog::LossRecovery recovery) {
+    profile.transport.recovery = recovery;
+    auto network = network_on(one_switch(2), profile, 3, {0.002});
+    completion_times(*network, {{0, 1, 16_MiB}});
+    return network->counters().retransmitted_packets;
+  };
+  EXPECT_LT(resent(catalog::LossRecovery::kSelectiveRepeat) * 3,
+            resent(catalog::LossRecovery::kGoBackN));
+}
+
+// A single packet has nothing behind it that could show the gap: only the timer, 4.096 us * 2^10,
+// brings it back.
+TEST(Timeout, BringsBackALostLastPacketAfter4096NanosecondsTimesTwoToTheT) {
+  FabricProfile profile = without_dcqcn();
+  std::uint64_t seed = 1;
+  Time time;
+  std::uint64_t timeouts = 0;
+  for (; seed < 100 && timeouts != 1; ++seed) {
+    auto network = network_on(one_switch(2), profile, seed, {0.5});
+    time = completion_times(*network, {{0, 1, 8_B}}).front();
+    timeouts = network->counters().timeouts;
+  }
+  ASSERT_EQ(timeouts, 1U);
+  const Time timeout = Time::picoseconds(4'096'000) * 1024;
+  EXPECT_GT(time, timeout);
+  EXPECT_LT(time, timeout + 3_us);
+}
+
+TEST(Timeout, GivesUpAfterSevenRetriesWithAnErrorInsteadOfHanging) {
+  auto network = network_on(one_switch(2), without_dcqcn(), 1, {1.0});
+  EXPECT_THROW(completion_times(*network, {{0, 1, 8_B}}), base::Error);
+}
+
+// Zhu et al., SIGCOMM 2015: with their settings (40 Gb/s, Kmin 5 KB, Kmax 200 KB, Pmax 1 %) flows
+// that share a bottleneck converge to equal rates and keep the link busy.
+TEST(DcqcnInNetwork, SharesABottleneckFairlyWithTheSettingsOfItsPaper) {
+  fabric::TopologySpec spec = topology(fabric::TopologyKind::kSingleSwitch, 5);
+  spec.nic_rate = spec.switch_rate = 40_gbps;
+  const auto fabric = std::make_shared<const fabric::Fabric>(fabric::build(spec));
+  FabricProfile profile = roce();
+  profile.link.mtu = 1024_B;
+  profile.switching.buffer = Bytes(12'000'000);
+  profile.ecn.kmin = 5_KiB;
+  profile.ecn.kmax = 200_KiB;
+  profile.ecn.pmax = 0.01;
+  auto network = network_on(fabric, profile);
+  const auto done = completion_times(*network, incast(4, 64_MiB));
+  EXPECT_NEAR(*std::min_element(done.begin(), done.end()) / last(done), 1.0, 0.1);
+  const Time line_rate = base::transmission_time(256_MiB, 40_gbps) * 1106 / 1024;
+  EXPECT_LT(last(done) / line_rate, 1.1);
+  EXPECT_EQ(network->counters().pause_frames, 0U);
+  EXPECT_GT(network->counters().cnps, 100U);
+}
+
+// The purpose of DCQCN: rate control at the senders leaves PFC little to do.
+TEST(DcqcnInNetwork, SparesMostPauseFramesOfALongIncast) {
+  FabricProfile with = roce();
+  with.switching.buffer = Bytes(6'000'000);
+  FabricProfile without = without_dcqcn();
+  without.switching.buffer = with.switching.buffer;
+  auto a = network_on(one_switch(9), with);
+  auto b = network_on(one_switch(9), without);
+  completion_times(*a, incast(8, 16_MiB));
+  completion_times(*b, incast(8, 16_MiB));
+  EXPECT_LT(a->counters().pause_frames * 2, b->counters().pause_frames);
+  EXPECT_EQ(a->counters().dropped_packets, 0U);
+}
+
+TEST(Ecmp, ThatHashesTwoFlowsToOneUplinkHalvesThem) {
+  const std::uint32_t n = 16;
+  std::vector<Flow> flows;
+  for (std::uint32_t i = 0; i < n; ++i) flows.push_back({i, (i + n / 2) % n, 4_MiB});
+  auto alone = network_on(leaf_spine(n, 8), without_dcqcn());
+  const Time one = completion_times(*alone, {flows.front()}).front();
+  auto together = network_on(leaf_spine(n, 8), without_dcqcn());
+  const auto done = completion_times(*together, flows);
+  // 8 flows on 8 uplinks per leaf: the chance of no collision is 8!/8^8 = 0.24 %.
+  EXPECT_GT(last(done) / one, 1.8);
+}
+
+TEST(Ecmp, WithMoreQueuePairsPerConnectionSpreadsMessagesOverPaths) {
+  const std::uint32_t n = 16;
+  std::vector<Flow> flows;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    for (int k = 0; k < 64; ++k) flows.push_back({i, (i + n / 2) % n, 128_KiB});
+  }
+  FabricProfile profile = without_dcqcn();
+  auto one = network_on(leaf_spine(n, 8), profile);
+  const Time single = last(completion_times(*one, flows));
+  profile.paths.qps_per_connection = 8;
+  auto many = network_on(leaf_spine(n, 8), profile);
+  EXPECT_LT(last(completion_times(*many, flows)) / single, 0.85);
+}
+
+TEST(Ecmp, KeepsThePathOfAConnectionForTheLifeOfTheJob) {
+  const auto fabric = leaf_spine(16, 8);
+  auto first = network_on(fabric, without_dcqcn(), 5);
+  auto second = network_on(fabric, without_dcqcn(), 5);
+  const std::vector<Flow> flows{{0, 9, 1_MiB}, {1, 10, 1_MiB}, {2, 11, 1_MiB}, {3, 12, 1_MiB}};
+  const std::vector<Flow> reversed(flows.rbegin(), flows.rend());
+  auto a = completion_times(*first, flows);
+  auto b = completion_times(*second, reversed);
+  std::reverse(b.begin(), b.end());
+  EXPECT_EQ(a, b) << "the order in which connections are made does not matter";
+}
+
+TEST(AdaptiveRouting, WithOutOfOrderPlacementCarriesAPermutationAtNearlyFullRate) {
+  const std::uint32_t n = 16;
+  std::vector<Flow> flows;
+  for (std::uint32_t i = 0; i < n; ++i) flows.push_back({i, (i + n / 2) % n, 4_MiB});
+  FabricProfile profile = without_dcqcn();
+  profile.paths.routing = catalog::Routing::kAdaptive;
+  profile.transport.recovery = catalog::LossRecovery::kOutOfOrder;
+  auto alone = network_on(leaf_spine(n, 8), profile);
+  const Time one = completion_times(*alone, {flows.front()}).front();
+  auto network = network_on(leaf_spine(n, 8), profile);
+  EXPECT_LT(last(completion_times(*network, flows)) / one, 1.1);
+  EXPECT_EQ(network->counters().retransmitted_packets, 0U);
+}
+
+// Routing and tolerance of reordering are one choice: with go-back-N the same routing resends.
+TEST(AdaptiveRouting, WithGoBackNResendsWhatOvertookItself) {
+  const std::uint32_t n = 16;
+  std::vector<Flow> flows;
+  for (std::uint32_t i = 0; i < n; ++i) flows.push_back({i, (i + n / 2) % n, 4_MiB});
+  FabricProfile profile = without_dcqcn();
+  profile.paths.routing = catalog::Routing::kAdaptive;
+  auto network = network_on(leaf_spine(n, 8), profile);
+  completion_times(*network, flows);
+  EXPECT_GT(network->counters().retransmitted_packets, 0U);
+}
+
+}  // namespace
+}  // namespace fabricast::packet

@@ -1,0 +1,75 @@
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "fixtures.h"
+
+namespace fabricast::packet {
+namespace {
+
+using namespace testing;
+
+// One core handles a segment of 8948 bytes in 800 ns + 894.8 ns: 42.2 Gb/s, the figure that Cai et
+// al. (SIGCOMM 2021) measured for one core with all offloads.
+TEST(TcpHost, OneStreamIsLimitedByItsCore) {
+  auto network = network_on(one_switch(2), tcp());
+  const Time time = completion_times(*network, {{0, 1, Bytes(200'000'000)}}).front();
+  const double expected = 8948 * 8 / (800 + 894.8);
+  EXPECT_NEAR(base::rate_of(Bytes(200'000'000), time).gbps() / expected, 1.0, 0.02);
+}
+
+TEST(TcpHost, MoreStreamsOnMoreCoresScaleUntilTheLinkIsFull) {
+  FabricProfile profile = tcp();
+  const auto gbps = [&](int n) {
+    profile.tcp.streams_per_connection = n;
+    profile.tcp.cores_per_nic = n;
+    auto network = network_on(one_switch(2), profile);
+    const Bytes size(400'000'000);
+    return base::rate_of(size, completion_times(*network, {{0, 1, size}}).front()).gbps();
+  };
+  EXPECT_NEAR(gbps(2), 2 * 42.2, 2);
+  EXPECT_NEAR(gbps(8), 200.0 * 8948 / 9038, 6);
+}
+
+// The busy time of the two cores of a transfer is its segments times the cost of one.
+TEST(TcpHost, ReportsTheCpuTimeOfBothSides) {
+  auto network = network_on(one_switch(2), tcp());
+  completion_times(*network, {{0, 1, Bytes(8948 * 10'000)}});
+  EXPECT_NEAR(network->counters().cpu_busy.us(), 2 * 10'000 * (0.8 + 0.8948), 10);
+}
+
+TEST(TcpHost, SmallMessageTakesAnInterruptAndTheStackOnBothSides) {
+  auto network = network_on(one_switch(2), tcp());
+  const Time time = completion_times(*network, {{0, 1, 8_B}}).front();
+  const double stacks = 2 * (0.8 + 0.0008);
+  const double wire = 2 * 0.150 + 0.300 + (64 + 98) * 40e-6;
+  EXPECT_NEAR(time.us(), 0.6 + stacks + 10 + wire, 0.01);
+}
+
+TEST(TcpLoss, TailDropLosesSegmentsOfAnIncastAndAllBytesStillArrive) {
+  FabricProfile profile = tcp();
+  profile.switching.buffer = Bytes(1'000'000);
+  profile.tcp.cores_per_nic = 8;
+  profile.tcp.streams_per_connection = 4;
+  profile.tcp.minimum_rto = 5_ms;
+  auto network = network_on(one_switch(9), profile);
+  completion_times(*network, incast(8, 8_MiB));
+  const auto counters = network->counters();
+  EXPECT_GT(counters.dropped_packets, 0U);
+  EXPECT_GT(counters.retransmitted_packets, 0U);
+  EXPECT_EQ(counters.bytes_delivered, 8 * (8_MiB).count());
+  EXPECT_EQ(counters.pause_frames, 0U);
+  // alpha = 1: one queue takes half of the buffer, give or take half a packet.
+  EXPECT_LE(counters.max_queue_bytes, 500'000 + 9038 / 2);
+}
+
+TEST(TcpLoss, EndsAlsoOnALinkThatCorruptsOnePacketInFifty) {
+  FabricProfile profile = tcp();
+  profile.tcp.minimum_rto = 5_ms;
+  auto network = network_on(one_switch(2), profile, 2, {0.02});
+  completion_times(*network, std::vector<Flow>(20, Flow{0, 1, 1_MiB}));
+  EXPECT_EQ(network->counters().bytes_delivered, 20 * (1_MiB).count());
+}
+
+}  // namespace
+}  // namespace fabricast::packet
