@@ -133,9 +133,9 @@ TEST(DcqcnInNetwork, SharesABottleneckFairlyWithTheSettingsOfItsPaper) {
   profile.ecn.kmax = 200_KiB;
   profile.ecn.pmax = 0.01;
   auto network = network_on(fabric, profile);
-  const auto done = completion_times(*network, incast(4, 64_MiB));
+  const auto done = completion_times(*network, incast(4, 128_MiB));
   EXPECT_NEAR(*std::min_element(done.begin(), done.end()) / last(done), 1.0, 0.1);
-  const Time line_rate = base::transmission_time(256_MiB, 40_gbps) * 1106 / 1024;
+  const Time line_rate = base::transmission_time(512_MiB, 40_gbps) * 1106 / 1024;
   EXPECT_LT(last(done) / line_rate, 1.1);
   EXPECT_EQ(network->counters().pause_frames, 0U);
   EXPECT_GT(network->counters().cnps, 100U);
