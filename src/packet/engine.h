@@ -45,7 +45,7 @@ class Engine final : public network::Network {
     kWake,          ///< an egress may start again; target: egress port
     kPause,         ///< XOFF takes effect; target: egress port
     kResume,        ///< XON takes effect; target: egress port
-    kCredit,        ///< flow-control packet; target: egress port, value: FCCL
+    kCredit,        ///< a flow-control packet reaches a stalled sender; target: egress port
     kPaced,         ///< a rate-limited queue pair may send again; target: flow
     kRateTimer,     ///< DCQCN deadline; target: flow
     kRetransmit,    ///< retransmission timer; target: flow
@@ -85,9 +85,11 @@ class Engine final : public network::Network {
   void send_pause(std::uint32_t ingress, bool xoff);
   void free_credits(std::uint32_t ingress, std::int64_t bytes);
   std::int64_t send_link_control(std::uint32_t port, std::int64_t bytes);
+  void read_credit_updates(std::uint32_t port);
+  void await_credits(std::uint32_t port);
   bool take_credits(std::uint32_t port, std::int64_t bytes);
   void on_host(PacketIndex packet);
-  SharedBuffer& buffer_of(std::uint32_t device) { return buffers_[device - first_switch_]; }
+  SharedBuffer& buffer_of(std::uint32_t device) { return buffers_[buffer_index_[device]]; }
   int local_port(std::uint32_t port) const {
     return static_cast<int>(port - fabric_->devices()[ports_[port].device].first_port);
   }
@@ -123,8 +125,10 @@ class Engine final : public network::Network {
   engine::EventQueue events_;
   PacketSlab packets_;
   std::vector<PortState> ports_;
-  std::vector<SharedBuffer> buffers_;  ///< per switch, in device order
-  std::uint32_t first_switch_ = 0;
+  std::vector<SharedBuffer> buffers_;         ///< of the switches
+  std::vector<std::uint32_t> buffer_index_;   ///< per device
+  std::vector<CreditUpdate> credit_updates_;  ///< a ring per port
+  std::size_t credit_ring_ = 0;               ///< entries of one ring
   std::vector<Flow> flows_;
   std::vector<Adapter> adapters_;
   std::vector<Core> cores_;

@@ -42,10 +42,6 @@ void Engine<K>::build_ports() {
   const auto devices = fabric_->devices();
   const auto ports = fabric_->ports();
   ports_.resize(ports.size());
-  first_switch_ = static_cast<std::uint32_t>(devices.size());
-  for (std::uint32_t d = 0; d < devices.size(); ++d) {
-    if (devices[d].kind == fabric::DeviceKind::kSwitch) first_switch_ = std::min(first_switch_, d);
-  }
   const bool cut_through = profile_.switching.forwarding == catalog::Forwarding::kCutThrough;
   for (std::uint32_t i = 0; i < ports.size(); ++i) {
     PortState& port = ports_[i];
@@ -76,6 +72,9 @@ void Engine<K>::build_ports() {
                               std::to_string(profile_.credits.vl_buffer.count()) + " bytes",
                               "two full packets to 131072 bytes (2048 blocks of 64)");
     }
+    // The sender cannot be further ahead of what it has read than the largest credit limit.
+    credit_ring_ = kMaxCreditBlocks / packet + 2;
+    credit_updates_.resize(ports_.size() * credit_ring_);
     for (PortState& port : ports_) {
       port.receiver.initialise(buffer, packet);
       port.credits.initialise(buffer);
@@ -86,7 +85,10 @@ void Engine<K>::build_ports() {
 template <FabricKind K>
 void Engine<K>::build_buffers() {
   const auto devices = fabric_->devices();
-  for (std::uint32_t d = first_switch_; d < devices.size(); ++d) {
+  buffer_index_.resize(devices.size(), kNone);
+  for (std::uint32_t d = 0; d < devices.size(); ++d) {
+    if (devices[d].kind != fabric::DeviceKind::kSwitch) continue;
+    buffer_index_[d] = static_cast<std::uint32_t>(buffers_.size());
     SharedBuffer::Spec spec;
     spec.total = profile_.switching.buffer.count();
     spec.lossless = kRoce && profile_.pfc.enabled;
@@ -360,7 +362,7 @@ void Engine<K>::dispatch(const engine::Event& event) {
       break;
     }
     case kCredit:
-      ports_[event.target].credits.update(event.value);
+      ports_[event.target].credit_pending = false;
       try_start(event.target);
       break;
     case kPaced:

@@ -32,6 +32,9 @@ struct PortState {
   PacketQueue control;
   PacketQueue wire;
   CreditSender credits;
+  bool credit_pending = false;      ///< a kCredit event is on its way to a stalled sender
+  std::uint32_t updates_begin = 0;  ///< credit updates under way: positions in the port's ring
+  std::uint32_t updates_end = 0;
 
   // Ingress.
   CreditReceiver receiver;
@@ -47,6 +50,13 @@ struct PortState {
   std::int64_t serialisation_ps(std::int64_t bytes) const {
     return (bytes * ps_per_byte_q16) >> 16;
   }
+};
+
+/// A flow-control packet on its way to the sender. Only a sender that has run dry needs an event
+/// for it; any other looks at the updates that have arrived when it next sends.
+struct CreditUpdate {
+  std::int64_t arrival_ps = 0;
+  std::uint32_t fccl = 0;
 };
 
 /// Bytes after which a cut-through switch knows where a packet goes.

@@ -32,16 +32,42 @@ void Engine<K>::enqueue(std::uint32_t index, PacketIndex packet) {
   try_start(index);
 }
 
+// Applies the credit updates that have arrived by now.
+template <FabricKind K>
+void Engine<K>::read_credit_updates(std::uint32_t index) {
+  PortState& port = ports_[index];
+  const std::size_t ring = index * credit_ring_;
+  while (port.updates_begin != port.updates_end) {
+    const CreditUpdate& update = credit_updates_[ring + port.updates_begin % credit_ring_];
+    if (update.arrival_ps > now().ps()) break;
+    port.credits.update(update.fccl);
+    ++port.updates_begin;
+  }
+}
+
+// A stalled sender is woken by the next update under way.
+template <FabricKind K>
+void Engine<K>::await_credits(std::uint32_t index) {
+  PortState& port = ports_[index];
+  if (port.credit_pending || port.updates_begin == port.updates_end) return;
+  port.credit_pending = true;
+  const CreditUpdate& update =
+      credit_updates_[index * credit_ring_ + port.updates_begin % credit_ring_];
+  events_.push(base::Time::picoseconds(update.arrival_ps), kCredit, index);
+}
+
 // True, and charged to the link, when the receiver has room; else the port counts as stalled.
 template <FabricKind K>
 bool Engine<K>::take_credits(std::uint32_t index, std::int64_t bytes) {
   PortState& port = ports_[index];
   const std::uint32_t blocks = credit_blocks(bytes);
+  read_credit_updates(index);
   if (!port.credits.may_send(blocks)) {
     if (!port.stalled) {
       port.stalled = true;
       port.stalled_since_ps = now().ps();
     }
+    await_credits(index);
     return false;
   }
   if (port.stalled) {
@@ -239,9 +265,12 @@ template <FabricKind K>
 void Engine<K>::free_credits(std::uint32_t ingress, std::int64_t bytes) {
   CreditReceiver& receiver = ports_[ingress].receiver;
   if (!receiver.freed(credit_blocks(bytes))) return;
-  const std::int64_t arrival = send_link_control(ingress, kFlowControlPacketBytes);
-  events_.push(base::Time::picoseconds(arrival), kCredit, ports_[ingress].peer,
-               receiver.advertise());
+  const std::uint32_t sender = ports_[ingress].peer;
+  PortState& port = ports_[sender];
+  read_credit_updates(sender);  // so that the ring holds only what is under way
+  credit_updates_[sender * credit_ring_ + port.updates_end++ % credit_ring_] = {
+      send_link_control(ingress, kFlowControlPacketBytes), receiver.advertise()};
+  if (port.stalled) await_credits(sender);
 }
 
 template <FabricKind K>
