@@ -1,11 +1,14 @@
 #include "packet/dcqcn.h"
 
+#include <cmath>
+
 namespace fabricast::packet {
 
 void DcqcnSender::on_cnp(const Parameters& p, base::Time now) {
   if (limited_ && now - last_cut_ < p.decrease_interval) return;
-  if (!limited_) alpha_ = 1;  // the limiter is set up anew
-  target_ = current_;
+  if (notified_) decay(p, now);
+  notified_ = true;
+  if (p.clamp_target || !limited_ || timer_stage_ > 0) target_ = current_;
   current_ = std::max(current_ * (1 - alpha_ / 2), static_cast<double>(p.minimum_rate.bps()));
   alpha_ = (1 - p.g) * alpha_ + p.g;
   limited_ = true;
@@ -15,6 +18,14 @@ void DcqcnSender::on_cnp(const Parameters& p, base::Time now) {
   bytes_since_ = 0;
   alpha_deadline_ = now + p.alpha_timer;
   increase_deadline_ = now + p.increase_timer;
+}
+
+// All decays of alpha that were due by now.
+void DcqcnSender::decay(const Parameters& p, base::Time now) {
+  if (now < alpha_deadline_) return;
+  const std::int64_t due = 1 + (now - alpha_deadline_).ps() / p.alpha_timer.ps();
+  alpha_ *= std::pow(1 - p.g, static_cast<double>(due));
+  alpha_deadline_ += p.alpha_timer * due;
 }
 
 void DcqcnSender::on_sent(const Parameters& p, std::int64_t bytes) {
@@ -27,10 +38,6 @@ void DcqcnSender::on_sent(const Parameters& p, std::int64_t bytes) {
 }
 
 void DcqcnSender::on_deadline(const Parameters& p, base::Time now) {
-  if (limited_ && now >= alpha_deadline_) {
-    alpha_ *= 1 - p.g;
-    alpha_deadline_ = now + p.alpha_timer;
-  }
   if (limited_ && now >= increase_deadline_) {
     increase_deadline_ = now + p.increase_timer;
     ++timer_stage_;

@@ -25,21 +25,26 @@ class DcqcnSender {
   bool limited() const { return limited_; }
   double rate_bps() const { return current_; }
   double target_bps() const { return target_; }
-  double alpha() const { return alpha_; }
-  /// The earliest instant at which `on_deadline` has work. PRECONDITION: limited().
-  base::Time deadline() const { return std::min(alpha_deadline_, increase_deadline_); }
+  /// Alpha as of `now`.
+  double alpha(const Parameters& p, base::Time now) {
+    if (notified_) decay(p, now);
+    return alpha_;
+  }
+  /// When the increase timer is due; alpha's decay is caught up with when it matters.
+  /// PRECONDITION: limited().
+  base::Time deadline() const { return increase_deadline_; }
 
   /// A CNP: remember the rate as target, cut by alpha/2, raise alpha, start recovery anew. Cuts
   /// come at least `decrease_interval` apart.
   void on_cnp(const Parameters& p, base::Time now);
   /// Bytes handed to the wire: every `byte_counter` of them is one increase event.
   void on_sent(const Parameters& p, std::int64_t bytes);
-  /// Does what is due at `now`: alpha decays once per alpha timer without a CNP; the increase timer
-  /// gives one increase event.
+  /// One increase event if the increase timer is due at `now`.
   void on_deadline(const Parameters& p, base::Time now);
 
  private:
   void increase(const Parameters& p);
+  void decay(const Parameters& p, base::Time now);
 
   double line_ = 0;
   double current_ = 0;
@@ -50,7 +55,8 @@ class DcqcnSender {
   int byte_stage_ = 0;
   std::int64_t bytes_since_ = 0;
   base::Time last_cut_;
-  base::Time alpha_deadline_;
+  base::Time alpha_deadline_;  ///< when alpha decays next
+  bool notified_ = false;
   base::Time increase_deadline_;
 };
 

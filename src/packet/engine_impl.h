@@ -229,6 +229,8 @@ void Engine<K>::send(base::Rank src, base::Rank dst, base::Bytes size, std::uint
   } else {  // queue pairs of a connection take messages in turn
     const auto qps = static_cast<std::uint32_t>(profile_.paths.qps_per_connection);
     add_transfer(first + connection_turn_[first]++ % qps, size.count(), index, start);
+    cores_[flows_[first].source].busy_ps += profile_.host.cpu_per_message.ps();
+    cores_[flows_[first].destination].busy_ps += profile_.host.cpu_per_message.ps();
   }
 }
 

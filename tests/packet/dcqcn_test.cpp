@@ -30,25 +30,25 @@ TEST_F(Dcqcn, HalvesTheRateOnTheFirstNotificationSinceAlphaIsOne) {
   EXPECT_TRUE(sender_.limited());
   EXPECT_DOUBLE_EQ(sender_.rate_bps(), 50e9);
   EXPECT_DOUBLE_EQ(sender_.target_bps(), 100e9);
-  EXPECT_DOUBLE_EQ(sender_.alpha(), 1.0);  // (1 - g) * 1 + g
+  EXPECT_DOUBLE_EQ(sender_.alpha(p_, 10_us), 1.0);  // (1 - g) * 1 + g
 }
 
 TEST_F(Dcqcn, DecaysAlphaOncePerTimerWithoutNotification) {
   sender_.on_cnp(p_, 0_us);
-  sender_.on_deadline(p_, 55_us);
-  sender_.on_deadline(p_, 110_us);
-  EXPECT_NEAR(sender_.alpha(), std::pow(255.0 / 256, 2), 1e-12);
+  EXPECT_DOUBLE_EQ(sender_.alpha(p_, 54_us), 1.0);
+  EXPECT_NEAR(sender_.alpha(p_, 55_us), 255.0 / 256, 1e-12);
+  EXPECT_NEAR(sender_.alpha(p_, 164_us), std::pow(255.0 / 256, 2), 1e-12);
 }
 
 TEST_F(Dcqcn, CutsByHalfOfAlpha) {
   sender_.on_cnp(p_, 0_us);
   for (int i = 1; i <= 3; ++i) sender_.on_deadline(p_, 55_us * i);
   const double rate = sender_.rate_bps();
-  const double alpha = sender_.alpha();
+  const double alpha = sender_.alpha(p_, 170_us);
   sender_.on_cnp(p_, 170_us);
   EXPECT_NEAR(sender_.rate_bps(), rate * (1 - alpha / 2), 1);
   EXPECT_NEAR(sender_.target_bps(), rate, 1);
-  EXPECT_NEAR(sender_.alpha(), alpha * 255 / 256 + 1.0 / 256, 1e-12);
+  EXPECT_NEAR(sender_.alpha(p_, 170_us), alpha * 255 / 256 + 1.0 / 256, 1e-12);
 }
 
 TEST_F(Dcqcn, HalvesTheGapToTheTargetInEachStepOfFastRecovery) {
@@ -90,6 +90,28 @@ TEST_F(Dcqcn, IgnoresNotificationsCloserThanTheDecreaseInterval) {
   EXPECT_DOUBLE_EQ(sender_.rate_bps(), 50e9);
   sender_.on_cnp(p_, 14_us);
   EXPECT_DOUBLE_EQ(sender_.rate_bps(), 25e9);
+}
+
+// A flow that was left alone long enough starts its next recovery gently.
+TEST_F(Dcqcn, CutsLittleAfterALongTimeWithoutNotification) {
+  sender_.on_cnp(p_, 0_us);
+  for (int i = 1; i <= 12; ++i) sender_.on_deadline(p_, 55_us * i);
+  ASSERT_FALSE(sender_.limited());
+  sender_.on_cnp(p_, 55_us * 512);
+  EXPECT_NEAR(sender_.rate_bps(), 100e9 * (1 - std::pow(255.0 / 256, 512) / 2), 1e6);
+}
+
+TEST_F(Dcqcn, WithoutClampingKeepsTheTargetThroughABurstOfNotifications) {
+  FabricProfile::Dcqcn p = p_;
+  p.clamp_target = false;
+  sender_.on_cnp(p, 0_us);
+  sender_.on_cnp(p, 10_us);
+  EXPECT_DOUBLE_EQ(sender_.target_bps(), 100e9);
+  EXPECT_DOUBLE_EQ(sender_.rate_bps(), 25e9);
+  sender_.on_deadline(p, 65_us);
+  const double rate = sender_.rate_bps();
+  sender_.on_cnp(p, 70_us);
+  EXPECT_DOUBLE_EQ(sender_.target_bps(), rate) << "a timed increase came in between";
 }
 
 TEST_F(Dcqcn, NeverFallsBelowTheMinimumRate) {
