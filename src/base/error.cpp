@@ -53,7 +53,10 @@ std::string Location::text() const {
 }
 
 Error::Error(ErrorKind kind, Location where, std::string message)
-    : kind_(kind), where_(std::move(where)), text_(full_text(where_, message)) {}
+    : kind_(kind),
+      where_(std::move(where)),
+      message_(std::move(message)),
+      text_(full_text(where_, message_)) {}
 
 Error input_error(Location where, std::string_view found, std::string_view allowed,
                   std::string_view near_miss) {

@@ -32,12 +32,15 @@ class Error : public std::exception {
 
   ErrorKind kind() const { return kind_; }
   const Location& where() const { return where_; }
+  /// What went wrong, without the place.
+  const std::string& message() const { return message_; }
   /// "file:line:col: key: message".
   const char* what() const noexcept override { return text_.c_str(); }
 
  private:
   ErrorKind kind_;
   Location where_;
+  std::string message_;
   std::string text_;
 };
 

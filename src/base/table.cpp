@@ -109,6 +109,7 @@ void Table::section(std::string title) {
 
 std::string Table::text() const {
   std::vector<int> widths;
+  widths.reserve(header_.size());
   for (const std::string& title : header_) widths.push_back(display_width(title));
   for (const Line& line : lines_) {
     if (line.is_section) continue;

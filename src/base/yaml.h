@@ -19,6 +19,14 @@ namespace fabricast::base::yaml {
 struct Node {
   enum class Kind { kNull, kScalar, kSequence, kMapping };
 
+  // Defined where a pair that holds a Node is complete; Clang asks for it sooner otherwise.
+  Node();
+  Node(const Node&);
+  Node(Node&&) noexcept;
+  Node& operator=(const Node&);
+  Node& operator=(Node&&) noexcept;
+  ~Node();
+
   Kind kind = Kind::kNull;
   std::string scalar;   ///< text of a scalar
   bool quoted = false;  ///< a quoted scalar is text, never a number or a boolean
@@ -55,8 +63,10 @@ class Fields {
   bool has(std::string_view key);
   /// The node under `key`, or null.
   const Node* optional(std::string_view key);
-  /// Throws base::Error (input) "missing" at the mapping's own place when absent.
-  const Node& required(std::string_view key);
+  /// Throws base::Error (input) "missing" at the mapping's own place when absent; `allowed` says
+  /// what should stand there, and a key that nobody has asked for so far and that looks like it is
+  /// pointed at.
+  const Node& required(std::string_view key, std::string_view allowed = "a value");
 
   double number(std::string_view key, double min, double max);
   double number(std::string_view key, double min, double max, double fallback);
@@ -77,8 +87,6 @@ class Fields {
   Location where(std::string_view key) const;
 
  private:
-  const Node& required_as(std::string_view key, std::string_view allowed);
-
   const Node* node_;
   std::set<std::string, std::less<>> known_;
 };

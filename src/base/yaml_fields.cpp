@@ -91,14 +91,15 @@ std::string Node::description() const {
     case Kind::kScalar:
       break;
   }
-  if (read_number(*this))
+  if (read_number(*this)) {
     return "the number " + (scalar.size() <= kLongestQuote ? scalar : quote(scalar));
+  }
   return "the text " + quote(scalar);
 }
 
 double number(const Node& node, double min, double max) {
   const std::optional<Number> found = read_number(node);
-  if (!found || found->too_large || !(found->value >= min && found->value <= max)) {
+  if (!found || found->too_large || found->value < min || found->value > max) {
     throw input_error(node.where, node.description(), range_text("a number", min, max));
   }
   return found->value;
@@ -159,7 +160,7 @@ const Node* Fields::optional(std::string_view key) {
   return node_->find(key);
 }
 
-const Node& Fields::required_as(std::string_view key, std::string_view allowed) {
+const Node& Fields::required(std::string_view key, std::string_view allowed) {
   const Node* found = optional(key);
   if (found != nullptr) return *found;
   std::string message = "found nothing (the key is missing); allowed ";
@@ -173,12 +174,8 @@ const Node& Fields::required_as(std::string_view key, std::string_view allowed) 
   throw input_error(where(key), message);
 }
 
-const Node& Fields::required(std::string_view key) {
-  return required_as(key, "a value");
-}
-
 double Fields::number(std::string_view key, double min, double max) {
-  return yaml::number(required_as(key, range_text("a number", min, max)), min, max);
+  return yaml::number(required(key, range_text("a number", min, max)), min, max);
 }
 
 double Fields::number(std::string_view key, double min, double max, double fallback) {
@@ -187,7 +184,7 @@ double Fields::number(std::string_view key, double min, double max, double fallb
 }
 
 std::int64_t Fields::integer(std::string_view key, std::int64_t min, std::int64_t max) {
-  return yaml::integer(required_as(key, integer_range(min, max)), min, max);
+  return yaml::integer(required(key, integer_range(min, max)), min, max);
 }
 
 std::int64_t Fields::integer(std::string_view key, std::int64_t min, std::int64_t max,
@@ -202,7 +199,7 @@ bool Fields::boolean(std::string_view key, bool fallback) {
 }
 
 std::string Fields::text(std::string_view key) {
-  return yaml::text(required_as(key, "text"));
+  return yaml::text(required(key, "text"));
 }
 
 std::string Fields::text(std::string_view key, std::string_view fallback) {
@@ -226,7 +223,7 @@ std::size_t choose(const Node& node, const std::vector<std::string>& choices) {
 }  // namespace
 
 std::size_t Fields::choice(std::string_view key, const std::vector<std::string>& choices) {
-  return choose(required_as(key, one_of(choices)), choices);
+  return choose(required(key, one_of(choices)), choices);
 }
 
 std::size_t Fields::choice(std::string_view key, const std::vector<std::string>& choices,

@@ -85,16 +85,18 @@ void check_size(const FabricChoice& choice, const Context& context) {
     fabric::size(choice.topology);
   } catch (const base::Error& error) {
     if (error.kind() != base::ErrorKind::kInput) throw;
-    // The sizing knows no file; its message is the whole text.
+    // The sizing knows the numbers but no file.
     throw base::input_error(context.where("cluster.topology"),
-                            fmt::format("{} (fabric `{}`)", error.what(), choice.profile.name));
+                            fmt::format("a topology that `{}` cannot be built with: {}",
+                                        choice.profile.name, error.message()),
+                            "another `kind`, fewer GPUs or a switch with more ports");
   }
 }
 
 }  // namespace
 
 std::vector<FabricChoice> read_fabrics(Fields& fields, const Context& context) {
-  const Node& node = fields.required("fabrics");
+  const Node& node = fields.required("fabrics", "a list of fabric profiles");
   const std::vector<const Node*> items = list(fields, "fabrics");
   if (items.empty()) {
     throw base::input_error(node.where, "an empty list", "at least one fabric");

@@ -86,9 +86,10 @@ ValidScenario validate(const Node& root, const std::string& file_name,
   ValidScenario result;
   result.file = file_name;
   result.name = fields.text("name", file.stem().string());
-  result.cluster = read_cluster(Fields(fields.required("cluster")), context);
+  result.cluster = read_cluster(Fields(fields.required("cluster", "a mapping")), context);
   result.fabrics = read_fabrics(fields, context);
-  WorkloadRequest workload = read_workload(Fields(fields.required("workload")), context);
+  WorkloadRequest workload =
+      read_workload(Fields(fields.required("workload", "a mapping")), context);
   result.background = read_background(fields, context);
   result.faults = read_faults(fields);
   if (const Node* budget = fields.optional("budget")) {

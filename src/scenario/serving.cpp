@@ -76,7 +76,7 @@ ServingSpec read_serving(Fields& fields, const Context& context) {
   serving.context = static_cast<int>(fields.integer("context", 1, kMostTokens));
   serving.output = static_cast<int>(fields.integer("output", 1, kMostTokens));
   serving.prefix_cached = static_cast<int>(fields.integer("prefix_cached", 0, kMostTokens, 0));
-  read_arrival(Fields(fields.required("arrival")), context, serving);
+  read_arrival(Fields(fields.required("arrival", "a mapping")), context, serving);
   serving.tp = static_cast<int>(fields.integer("tp", 1, 1024, 1));
   serving.pp = static_cast<int>(fields.integer("pp", 1, 1024, 1));
   if (const auto* slo = fields.optional("slo")) read_slo(Fields(*slo), serving);

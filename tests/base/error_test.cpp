@@ -31,6 +31,10 @@ TEST(InputError, asks_nothing_without_a_near_miss) {
   EXPECT_STREQ(input_error({}, "a list", "text").what(), "found a list; allowed text");
 }
 
+TEST(InputError, keeps_its_message_apart_from_the_place) {
+  EXPECT_EQ(input_error({"a.yaml", 1, 1, ""}, "too large").message(), "too large");
+}
+
 TEST(Failure, is_told_apart_from_bad_input) {
   EXPECT_EQ(failure("no catalogue").kind(), ErrorKind::kFailure);
   EXPECT_STREQ(failure("no catalogue").what(), "no catalogue");

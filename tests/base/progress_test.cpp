@@ -42,7 +42,7 @@ class CapturedError {
   CapturedError& operator=(const CapturedError&) = delete;
 
   bool ok() const { return ok_; }
-  std::string read_all() {
+  std::string read_all() const {
     std::string result;
     char buffer[4096];
     ssize_t n = 0;

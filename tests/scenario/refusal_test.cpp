@@ -86,6 +86,12 @@ TEST(Refusal, of_a_missing_key) {
             "from 1 to 1e+18; did you mean it by `token` in line 19?");
 }
 
+TEST(Refusal, of_a_missing_section) {
+  EXPECT_EQ(refusal("cluster: {gpus: 8, gpu: a10, nic_gbps: 100}\nfabircs: [tcp]\n"),
+            "job.yaml:1:1: fabrics: found nothing (the key is missing); allowed a list of fabric "
+            "profiles; did you mean it by `fabircs` in line 2?");
+}
+
 TEST(Refusal, of_a_wrong_type) {
   EXPECT_EQ(refusal(changed("gpus: 32", "gpus: many")),
             "job.yaml:3:9: cluster.gpus: found the text `many`; allowed a whole number from 1 to "

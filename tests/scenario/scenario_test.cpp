@@ -34,8 +34,9 @@ TEST(Scenario, the_example_of_the_reference_parses_whole) {
   EXPECT_EQ(s.background[0].load, 0.05);
   EXPECT_EQ(s.background[0].message.count(), 1 << 20);
   EXPECT_TRUE(s.faults.empty());
-  EXPECT_EQ(s.budget->total, 20e6);
-  EXPECT_EQ(s.budget->currency, "CNY");
+  const Budget budget = s.budget.value_or(Budget{.total = 0, .currency = "none"});
+  EXPECT_EQ(budget.total, 20e6);
+  EXPECT_EQ(budget.currency, "CNY");
   EXPECT_FALSE(s.constraints.existing_ethernet);
   EXPECT_EQ(s.constraints.growth_gpus, 64);
   EXPECT_EQ(s.seed, 1U);
