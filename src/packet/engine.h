@@ -101,6 +101,7 @@ class Engine final : public network::Network {
   void on_data(PacketIndex packet);
   void on_ack(PacketIndex packet);
   void on_cnp(std::uint32_t index);
+  void schedule_pace(std::uint32_t index);
   void on_paced(std::uint32_t index);
   void on_rate_timer(std::uint32_t index);
   void on_retransmit_timer(std::uint32_t index);

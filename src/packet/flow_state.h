@@ -77,7 +77,11 @@ struct QueuePair : FlowBase {
   std::uint32_t highest = 0;     ///< one past the highest ever sent
   std::uint32_t resend = kNone;  ///< selective repeat: this one first
   std::uint32_t ready_next = kNone;
-  bool ready = false;  ///< in its adapter's ring, or waiting for its pace
+  bool ready = false;            ///< in its adapter's ring, or waiting for its pace
+  bool paced = false;            ///< waiting for its pace, until `pace_ps`
+  std::uint16_t paced_wire = 0;  ///< length of the packet that it sent last, and when
+  std::int64_t sent_ps = 0;
+  std::int64_t pace_ps = 0;
   bool nak_sent = false;
   bool rate_timer_pending = false;
   std::uint8_t retries = 0;

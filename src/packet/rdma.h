@@ -4,6 +4,9 @@
 // of 4.096 us * 2^t that ends every loss. Adapters serve their queue pairs round robin; DCQCN holds
 // a queue pair to its rate. Included by engine.h only.
 
+#include <algorithm>
+#include <limits>
+
 #include "base/error.h"
 #include "packet/engine.h"
 
@@ -85,9 +88,12 @@ PacketIndex Engine<K>::pull(std::uint32_t port_index) {
     if constexpr (kRoce) {
       qp.rate.on_sent(profile_.dcqcn, wire);
       if (qp.rate.limited() && has_work(qp)) {
-        const auto gap = static_cast<std::int64_t>(wire * 8e12 / qp.rate.rate_bps());
         qp.ready = true;  // it waits for its pace and stands in no ring
-        events_.push(now() + base::Time::picoseconds(gap), kPaced, index);
+        qp.paced = true;
+        qp.paced_wire = wire;
+        qp.sent_ps = now().ps();
+        qp.pace_ps = std::numeric_limits<std::int64_t>::max();
+        schedule_pace(index);
         return packet_index;
       }
     }
@@ -105,9 +111,27 @@ PacketIndex Engine<K>::pull(std::uint32_t port_index) {
   }
 }
 
+// The next packet may leave its length over the rate after the last one. Called again when the rate
+// has risen: an earlier event replaces the one under way, which then finds that it is not meant.
+template <FabricKind K>
+void Engine<K>::schedule_pace(std::uint32_t index) {
+  if constexpr (kRoce) {
+    QueuePair& qp = flows_[index];
+    if (!qp.paced) return;
+    const auto gap = static_cast<std::int64_t>(qp.paced_wire * 8e12 / qp.rate.rate_bps());
+    const std::int64_t at = std::max(now().ps(), qp.sent_ps + gap);
+    if (at >= qp.pace_ps) return;
+    qp.pace_ps = at;
+    events_.push(base::Time::picoseconds(at), kPaced, index);
+  }
+}
+
 template <FabricKind K>
 void Engine<K>::on_paced(std::uint32_t index) {
-  flows_[index].ready = false;
+  QueuePair& qp = flows_[index];
+  if (!qp.paced || qp.pace_ps != now().ps()) return;
+  qp.paced = false;
+  qp.ready = false;
   mark_ready(index);
 }
 
@@ -255,6 +279,7 @@ void Engine<K>::on_rate_timer(std::uint32_t index) {
     QueuePair& qp = flows_[index];
     qp.rate_timer_pending = false;
     qp.rate.on_deadline(profile_.dcqcn, now());
+    schedule_pace(index);
     schedule_rate_timer(index);
   }
 }

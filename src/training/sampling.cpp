@@ -97,64 +97,84 @@ Bytes first_size(const Phase& phase) {
   return std::max(loop, Bytes(kSmallestStart));
 }
 
-/// Sizes that every state simulates: one when whole, else two to extrapolate from.
-struct Sizes {
+/// What every state simulated: one size when the phase runs whole, else growing ones, of which the
+/// last two give the rate to extrapolate with.
+struct Ladder {
   std::vector<Bytes> sizes;
-  std::vector<Run> first_state;
-  double disagreement = 0;  ///< of the last two marginal times per byte, relative
+  std::vector<std::vector<Run>> runs;  ///< per size, per state
+  double disagreement = 0;             ///< of the last two marginal times per byte, relative
 };
 
-double slope(const Run& small, const Run& large, Bytes step) {
-  return (large.seconds - small.seconds) / static_cast<double>(step.count());
-}
-
-/// Doubles the size in state 0 until two successive marginal rates agree, less than half would be
-/// saved, or the next run would cost too much.
-Sizes choose_sizes(const Phase& phase, const fabric::Fabric& fabric,
-                   const network::Factory& factory, const SamplingSpec& spec) {
-  const auto run = [&](Bytes size) { return simulate(phase, fabric, factory, spec, size, 0); };
-  Sizes result;
-  const Bytes first = first_size(phase);
-  if (!spec.whole && !phase.inside_nodes && phase.size > first * 4) {
-    std::vector<Run> runs{run(first), run(first * 2)};
-    for (Bytes size = first * 4; size * 3 <= phase.size; size = size * 2) {
-      runs.push_back(run(size));
-      const std::size_t n = runs.size();
-      const double before = slope(runs[n - 3], runs[n - 2], size / 4);
-      const double now = slope(runs[n - 2], runs[n - 1], size / 2);
-      result.disagreement = before > 0 ? std::abs(now / before - 1) : 1;
-      if (result.disagreement <= kSteady ||
-          runs[n - 1].counters.packet_hops * 2 > spec.hops_per_run) {
-        result.sizes = {size / 2, size};
-        result.first_state = {runs[n - 2], runs[n - 1]};
-        return result;
-      }
-    }
+/// Extra time of each state from one size of the ladder to the next.
+std::vector<double> increments(const Ladder& ladder, std::size_t to) {
+  std::vector<double> result;
+  for (std::size_t k = 0; k < ladder.runs[to].size(); ++k) {
+    result.push_back(ladder.runs[to][k].seconds - ladder.runs[to - 1][k].seconds);
   }
-  result.disagreement = 0;
-  result.sizes = {phase.size};
-  result.first_state = {run(phase.size)};
   return result;
 }
 
-/// The rest of the transfer is q further pieces like the one between the two sizes: q times their
-/// mean, and, the pieces being independent, sqrt(q) times a state's own deviation from it.
-void extrapolate(const Phase& phase, const Sizes& sizes,
-                 const std::vector<std::vector<Run>>& states, PhaseSamples& samples) {
-  const Bytes piece = sizes.sizes[1] - sizes.sizes[0];
-  const double q = (phase.size - sizes.sizes[1]) / piece;
-  std::vector<double> pieces;
-  for (const auto& runs : states) pieces.push_back(runs[1].seconds - runs[0].seconds);
+/// Mean marginal time per byte over the states.
+double slope(const Ladder& ladder, std::size_t to) {
+  const Bytes step = ladder.sizes[to] - ladder.sizes[to - 1];
+  return base::mean(increments(ladder, to)) / static_cast<double>(step.count());
+}
+
+/// Doubles the size until the mean marginal rates of two successive doublings agree, less than half
+/// would be saved, or the next run would cost too much.
+Ladder climb(const Phase& phase, const fabric::Fabric& fabric, const network::Factory& factory,
+             const SamplingSpec& spec) {
+  Ladder ladder;
+  const auto run = [&](Bytes size) {
+    std::vector<Run> states(static_cast<std::size_t>(spec.states));
+    base::parallel_for(states.size(), spec.threads, [&](std::size_t k) {
+      states[k] = simulate(phase, fabric, factory, spec, size, k);
+    });
+    ladder.sizes.push_back(size);
+    ladder.runs.push_back(std::move(states));
+  };
+  const Bytes first = first_size(phase);
+  if (!spec.whole && !phase.inside_nodes && phase.size > first * 4) {
+    run(first);
+    run(first * 2);
+    for (Bytes size = first * 4; size * 3 <= phase.size; size = size * 2) {
+      run(size);
+      const std::size_t last = ladder.sizes.size() - 1;
+      const double before = slope(ladder, last - 1);
+      ladder.disagreement = before > 0 ? std::abs(slope(ladder, last) / before - 1) : 1;
+      if (ladder.disagreement <= kSteady ||
+          ladder.runs[last][0].counters.packet_hops * 2 > spec.hops_per_run) {
+        return ladder;
+      }
+    }
+  }
+  ladder = {};
+  run(phase.size);
+  return ladder;
+}
+
+/// The rest of the transfer is q further pieces like the one between the two largest sizes: q times
+/// their mean, and, the pieces being independent, sqrt(q) times a state's own deviation from it.
+/// The stated error is that of the pieces' mean: twice its standard error over the states, or the
+/// disagreement between the last two pieces where that is larger.
+void extrapolate(const Phase& phase, const Ladder& ladder, PhaseSamples& samples) {
+  const std::size_t last = ladder.sizes.size() - 1;
+  const Bytes piece = ladder.sizes[last] - ladder.sizes[last - 1];
+  const double q = (phase.size - ladder.sizes[last]) / piece;
+  const std::vector<double> pieces = increments(ladder, last);
   const double mean = std::max(0.0, base::mean(pieces));
   double total = 0;
-  for (std::size_t k = 0; k < states.size(); ++k) {
+  for (std::size_t k = 0; k < pieces.size(); ++k) {
     const double rest = q * mean + std::sqrt(q) * (pieces[k] - mean);
-    samples.seconds.push_back(states[k][1].seconds + std::max(0.0, rest));
+    samples.seconds.push_back(ladder.runs[last][k].seconds + std::max(0.0, rest));
     total += samples.seconds.back();
   }
-  const double share = q * mean * static_cast<double>(states.size()) / total;
+  const auto states = static_cast<double>(pieces.size());
+  const double standard_error =
+      mean > 0 ? base::standard_deviation(pieces) / std::sqrt(states) / mean : 0;
   samples.extrapolated = true;
-  samples.extrapolation_error = sizes.disagreement * share;
+  samples.extrapolation_error =
+      std::max(2 * standard_error, ladder.disagreement) * q * mean * states / total;
 }
 
 }  // namespace
@@ -180,27 +200,20 @@ void add_counters(Counters& sum, const Counters& more) {
 
 PhaseSamples sample(const Phase& phase, const fabric::Fabric& fabric,
                     const network::Factory& factory, const SamplingSpec& spec) {
-  const Sizes sizes = choose_sizes(phase, fabric, factory, spec);
-  std::vector<std::vector<Run>> states(static_cast<std::size_t>(spec.states));
-  states[0] = sizes.first_state;
-  base::parallel_for(states.size() - 1, spec.threads, [&](std::size_t i) {
-    for (const Bytes size : sizes.sizes) {
-      states[i + 1].push_back(simulate(phase, fabric, factory, spec, size, i + 1));
-    }
-  });
+  const Ladder ladder = climb(phase, fabric, factory, spec);
   PhaseSamples samples;
-  for (const auto& runs : states) {
-    for (const Run& run : runs) {
+  for (const auto& states : ladder.runs) {
+    for (const Run& run : states) {
       add_counters(samples.counters, run.counters);
       samples.simulated_s += run.simulated_s;
       samples.probe_latencies_us.insert(samples.probe_latencies_us.end(), run.latencies_us.begin(),
                                         run.latencies_us.end());
     }
   }
-  if (sizes.sizes.size() == 2) {
-    extrapolate(phase, sizes, states, samples);
+  if (ladder.sizes.size() > 1) {
+    extrapolate(phase, ladder, samples);
   } else {
-    for (const auto& runs : states) samples.seconds.push_back(runs[0].seconds);
+    for (const Run& run : ladder.runs[0]) samples.seconds.push_back(run.seconds);
   }
   return samples;
 }

@@ -155,6 +155,22 @@ TEST(DcqcnInNetwork, SparesMostPauseFramesOfALongIncast) {
   EXPECT_EQ(a->counters().dropped_packets, 0U);
 }
 
+// A flow cut to almost nothing must not sleep through its own recovery: at 1 Mb/s the gap behind a
+// full packet is 33 ms, but the increase timer raises the rate after 300 us.
+TEST(DcqcnInNetwork, WakesAPacedFlowWhenItsRateRises) {
+  FabricProfile profile = roce();
+  profile.ecn.kmin = 8_KiB;
+  profile.ecn.kmax = 16_KiB;
+  profile.ecn.pmax = 1;
+  profile.dcqcn.cnp_interval = 4_us;
+  profile.dcqcn.increase_timer = 300_us;
+  profile.dcqcn.fast_recovery_steps = 1;
+  profile.dcqcn.clamp_target = false;
+  profile.dcqcn.minimum_rate = 1_mbps;
+  auto network = network_on(one_switch(9), profile);
+  EXPECT_LT(last(completion_times(*network, incast(8, 1_MiB))), 3_ms);
+}
+
 TEST(Ecmp, ThatHashesTwoFlowsToOneUplinkHalvesThem) {
   const std::uint32_t n = 16;
   std::vector<Flow> flows;
