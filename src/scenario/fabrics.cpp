@@ -64,17 +64,18 @@ void check_rate(const FabricChoice& choice, base::Rate nic_rate, const base::Loc
   }
 }
 
-/// Ports of the switch at the adapters' rate. A port splits into 2 or 4 (breakout cables of its
-/// lanes); at any other ratio it stays whole and its cable runs at the slower end's rate.
+/// Fills in the switch as it is sold; sizing splits its ports to the adapters' rate where it must.
 void complete_topology(const catalog::Switch& network_switch, fabric::TopologySpec& spec) {
   spec.switch_ports = network_switch.ports;
   spec.switch_rate = base::Rate::gigabits_per_second(network_switch.port_gbps);
-  for (const int split : {2, 4}) {
-    if (spec.nic_rate * split != spec.switch_rate) continue;
-    spec.switch_ports *= split;
-    spec.switch_rate = spec.nic_rate;
-    break;
-  }
+  // What NVIDIA's reference designs do (docs/models/sizing.md): Ethernet ports of 400 and 800 Gb/s
+  // are split into uplinks of 200 where the spines would not divide; InfiniBand goes to a third
+  // tier.
+  const bool ethernet = network_switch.link_layer == catalog::LinkLayer::kEthernet;
+  spec.max_uplink_split = !ethernet                         ? 1
+                          : network_switch.port_gbps >= 800 ? 4
+                          : network_switch.port_gbps >= 400 ? 2
+                                                            : 1;
 }
 
 /// PRECONDITION: the topology is complete.

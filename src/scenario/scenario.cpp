@@ -63,7 +63,9 @@ Fault read_fault(Fields fields) {
 
 std::vector<std::string> known_currencies(const catalog::Catalog& catalog) {
   std::vector<std::string> result;
-  for (const catalog::Price& price : catalog.prices()) result.push_back(price.currency);
+  for (const catalog::Price& price : catalog.prices()) {
+    if (price.currency != "XXX") result.push_back(price.currency);  // a ratio has no currency
+  }
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;

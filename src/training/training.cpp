@@ -138,7 +138,7 @@ void fill_step(const std::vector<Step>& steps, const scenario::ValidScenario& sc
   const double step_s = base::mean(result.step_times_s);
   result.step_time_s = step_s;
   result.gpu_utilisation_pct = percent(mean.compute, step_s);
-  result.gpu_utilisation_smi_pct = percent(step_s - mean.bubble, step_s);
+  result.gpu_utilisation_smi_pct = std::min(100.0, percent(step_s - mean.bubble, step_s));
   result.jitter_pct = percent(base::standard_deviation(result.step_times_s), step_s);
   const double tokens = static_cast<double>(spec.shape.global_batch) * spec.shape.sequence;
   result.tokens_per_s = tokens / step_s;

@@ -60,23 +60,37 @@ TEST(Fabrics, adapters_run_no_faster_than_the_switch) {
                         network_switch.port_gbps, network_switch.id));
 }
 
-TEST(Fabrics, a_port_of_twice_the_adapters_rate_counts_as_two) {
+// A port of twice the adapters' rate serves two of them, and an uplink of the full rate stays
+// whole.
+TEST(Fabrics, a_port_of_twice_the_adapters_rate_serves_two) {
   const catalog::FabricProfile& profile = known().fabric("infiniband");
   const catalog::Switch& network_switch = known().network_switch(profile.switch_model);
-  const auto topology_at = [](double gbps) {
-    return accepted(changed("nic_gbps: 200", fmt::format("nic_gbps: {}", gbps)))
-        .fabrics[0]
-        .topology;
-  };
   const double full = network_switch.port_gbps;
-  EXPECT_EQ(topology_at(full).switch_ports, network_switch.ports);
-  EXPECT_EQ(topology_at(full / 2).switch_ports, 2 * network_switch.ports);
-  EXPECT_EQ(topology_at(full / 2).switch_rate.gbps(), full / 2);
-  EXPECT_EQ(topology_at(full / 4).switch_ports, 4 * network_switch.ports);
-  // No breakout cable makes eight of one: the port stays whole.
-  EXPECT_EQ(topology_at(full / 8).switch_ports, network_switch.ports);
-  EXPECT_EQ(topology_at(full / 8).switch_rate.gbps(), full);
-  EXPECT_EQ(topology_at(full / 3).switch_ports, network_switch.ports);
+  const auto topology =
+      accepted(changed("nic_gbps: 200", fmt::format("nic_gbps: {}", full / 2))).fabrics[0].topology;
+  EXPECT_EQ(topology.switch_ports, network_switch.ports);
+  EXPECT_EQ(topology.switch_rate.gbps(), full);
+  fabric::TopologySpec two_leaves = topology;
+  two_leaves.kind = fabric::TopologyKind::kLeafSpine;
+  two_leaves.gpus_per_node = two_leaves.nics_per_node = 1;
+  two_leaves.nodes_per_leaf = 0;
+  two_leaves.nodes = 2 * network_switch.ports;  // twice the down ports of one leaf, two to a port
+  const fabric::Sizing sizing = fabric::size(two_leaves);
+  EXPECT_EQ(sizing.leaves, 2 * network_switch.ports / sizing.down_ports);
+  EXPECT_EQ(sizing.down_ports, network_switch.ports);
+  EXPECT_EQ(sizing.uplink_rate.gbps(), full);
+}
+
+// DGX B300 on 800 Gb/s Ethernet splits uplinks, DGX B200 on InfiniBand adds a tier (sizing.md).
+TEST(Fabrics, only_fast_ethernet_splits_its_uplinks) {
+  for (const FabricChoice& choice : accepted(testing::full_example()).fabrics) {
+    const bool infiniband = choice.profile.kind == catalog::FabricKind::kInfiniBand;
+    const int expected = infiniband                               ? 1
+                         : choice.network_switch.port_gbps >= 800 ? 4
+                         : choice.network_switch.port_gbps >= 400 ? 2
+                                                                  : 1;
+    EXPECT_EQ(choice.topology.max_uplink_split, expected) << choice.profile.name;
+  }
 }
 
 TEST(Fabrics, each_choice_carries_its_devices) {
