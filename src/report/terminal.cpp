@@ -205,21 +205,16 @@ std::string heading(const scenario::ValidScenario& scenario, bool chinese) {
   const auto& job = std::get<scenario::TrainingSpec>(scenario.workload);
   const auto& topology = scenario.cluster.topology;
   const auto& shape = job.shape;
-  std::string first =
-      fmt::format("{}: {}, {}, {}{}", scenario.name, job.model.name,
-                  catalog::name_of(shape.precision), model::to_string(shape.parallelism),
-                  shape.recompute ? (chinese ? "，重算激活" : ", recompute") : "");
-  const std::string layout =
-      fmt::format("{} {:g}:1", fabric::name_of(topology.kind), topology.oversubscription);
-  std::string second =
-      chinese
-          ? fmt::format("{} 张 {}，{} 个节点，每节点 {} × {} Gb/s，{}；种子 {}",
-                        scenario.cluster.gpus, scenario.cluster.gpu.name, topology.nodes,
-                        topology.nics_per_node, number(topology.nic_rate.gbps()), layout,
-                        scenario.seed)
-          : fmt::format("{} x {}, {} nodes with {} x {} Gb/s, {}; seed {}", scenario.cluster.gpus,
-                        scenario.cluster.gpu.name, topology.nodes, topology.nics_per_node,
-                        number(topology.nic_rate.gbps()), layout, scenario.seed);
+  const std::string first =
+      fmt::format(fmt::runtime(chinese ? "{}：{}，{}，{}{}；种子 {}" : "{}: {}, {}, {}{}; seed {}"),
+                  scenario.name, job.model.name, catalog::name_of(shape.precision),
+                  model::to_string(shape.parallelism),
+                  shape.recompute ? (chinese ? "，重算激活" : ", recompute") : "", scenario.seed);
+  const std::string second = fmt::format(
+      fmt::runtime(chinese ? "{} 张 {}，{} 个节点，每节点 {} × {} Gb/s，{} {:g}:1"
+                           : "{} x {}, {} nodes with {} x {} Gb/s, {} {:g}:1"),
+      scenario.cluster.gpus, scenario.cluster.gpu.name, topology.nodes, topology.nics_per_node,
+      number(topology.nic_rate.gbps()), fabric::name_of(topology.kind), topology.oversubscription);
   return paragraph(first, 0) + paragraph(second, 0);
 }
 

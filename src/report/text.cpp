@@ -38,8 +38,13 @@ bool closes(std::string_view character) {
   return std::ranges::find(kClosing, character) != std::end(kClosing);
 }
 
-/// What stays together on a line: a word, or one wide character with the punctuation that closes
-/// it.
+/// Punctuation that must not end a line.
+bool opens(std::string_view text) {
+  static constexpr std::string_view kOpening[] = {"（", "「", "《", "“", "‘"};
+  return std::ranges::any_of(kOpening, [&](std::string_view mark) { return text.ends_with(mark); });
+}
+
+/// What stays together on a line: a word, or one wide character with the punctuation around it.
 struct Piece {
   std::string text;
   bool space_before = false;
@@ -58,7 +63,8 @@ std::vector<Piece> pieces_of(std::string_view text) {
       continue;
     }
     const bool wide = base::display_width(character) == 2;
-    const bool joins = !pieces.empty() && !space && (closes(character) || (inside_word && !wide));
+    const bool joins = !pieces.empty() && !space &&
+                       (closes(character) || opens(pieces.back().text) || (inside_word && !wide));
     if (joins) {
       pieces.back().text += character;
     } else {

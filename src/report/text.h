@@ -14,7 +14,8 @@ inline constexpr int kTerminalWidth = 80;
 std::string number(double value);
 
 /// Breaks `text` (UTF-8) into lines of at most `width` cells, at spaces and between wide characters
-/// (never before closing punctuation); a longer word is broken where the line is full.
+/// (never before closing or after opening punctuation); a longer word is broken where the line is
+/// full.
 std::vector<std::string> wrap(std::string_view text, int width);
 
 /// `text` wrapped to the terminal, every line with `indent` spaces in front; ends in a newline.

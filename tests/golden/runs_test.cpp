@@ -63,9 +63,9 @@ TEST(Examples, run_and_say_nothing_but_json_on_standard_output) {
 TEST(Examples, give_json_that_its_schema_accepts) {
   for (const char* name : kNames) {
     const std::string result = file_with(run_of(name).out, "result.json");
-    const std::string command = "python3 " FABRICAST_SOURCE_DIR
-                                "/tests/golden/validate.py " FABRICAST_SOURCE_DIR
-                                "/docs/result.schema.json " +
+    const std::string command = FABRICAST_PYTHON " " FABRICAST_SOURCE_DIR
+                                                 "/tests/golden/validate.py " FABRICAST_SOURCE_DIR
+                                                 "/docs/result.schema.json " +
                                 result;
     EXPECT_EQ(std::system(command.c_str()), 0) << name;  // NOLINT(concurrency-mt-unsafe)
   }

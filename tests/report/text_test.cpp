@@ -41,6 +41,10 @@ TEST(Wrap, never_begins_a_line_with_closing_punctuation) {
   EXPECT_EQ(wrap("网络架构。", 8), (std::vector<std::string>{"网络架", "构。"}));
 }
 
+TEST(Wrap, never_ends_a_line_with_opening_punctuation) {
+  EXPECT_EQ(wrap("网络（架构", 6), (std::vector<std::string>{"网络", "（架构"}));
+}
+
 TEST(Wrap, keeps_a_latin_word_whole_between_chinese_characters) {
   EXPECT_EQ(wrap("选择RoCE网络", 8), (std::vector<std::string>{"选择RoCE", "网络"}));
 }
