@@ -70,13 +70,13 @@ TEST(Fabrics, a_port_of_twice_the_adapters_rate_serves_two) {
       accepted(changed("nic_gbps: 200", fmt::format("nic_gbps: {}", full / 2))).fabrics[0].topology;
   EXPECT_EQ(topology.switch_ports, network_switch.ports);
   EXPECT_EQ(topology.switch_rate.gbps(), full);
-  fabric::TopologySpec two_leaves = topology;
-  two_leaves.kind = fabric::TopologyKind::kLeafSpine;
-  two_leaves.gpus_per_node = two_leaves.nics_per_node = 1;
-  two_leaves.nodes_per_leaf = 0;
-  two_leaves.nodes = 2 * network_switch.ports;  // twice the down ports of one leaf, two to a port
-  const fabric::Sizing sizing = fabric::size(two_leaves);
-  EXPECT_EQ(sizing.leaves, 2 * network_switch.ports / sizing.down_ports);
+  fabric::TopologySpec several_leaves = topology;
+  several_leaves.kind = fabric::TopologyKind::kLeafSpine;
+  several_leaves.gpus_per_node = several_leaves.nics_per_node = 1;
+  several_leaves.nodes_per_leaf = 0;
+  several_leaves.nodes = 4 * network_switch.ports;
+  const fabric::Sizing sizing = fabric::size(several_leaves);
+  EXPECT_EQ(sizing.leaves, 4);
   EXPECT_EQ(sizing.down_ports, network_switch.ports);
   EXPECT_EQ(sizing.uplink_rate.gbps(), full);
 }
