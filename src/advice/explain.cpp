@@ -14,7 +14,7 @@ std::string number(double x) {
   if (x < 999.5) return fmt::format("{:.3g}", x);
   std::string digits = fmt::format("{:.0f}", x);
   for (int i = static_cast<int>(digits.size()) - 3; i > 0; i -= 3) {
-    digits.insert(static_cast<std::size_t>(i), ",");
+    digits.insert(static_cast<std::size_t>(i), 1, ',');
   }
   return digits;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/error.h"
 #include "packet/engine.h"
@@ -49,7 +50,7 @@ void Engine<K>::build_ports() {
     const bool to_switch = fabric_->device(other.device).kind == fabric::DeviceKind::kSwitch;
     const double ps_per_byte =
         8e12 / (static_cast<double>(ports[i].rate.bps()) * profile_.link.rate_efficiency);
-    port.ps_per_byte_q16 = static_cast<std::int64_t>(ps_per_byte * 65536.0 + 0.5);
+    port.ps_per_byte_q16 = std::llround(ps_per_byte * 65536.0);
     port.gap_per_byte_q16 = port.ps_per_byte_q16;
     port.propagation_ps = (ports[i].delay + profile_.link.phy).ps();
     port.pipeline_ps = to_switch ? profile_.switching.latency.ps() : 0;

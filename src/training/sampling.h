@@ -20,7 +20,7 @@ struct SamplingSpec {
   std::uint64_t seed = 1;
   std::vector<network::BackgroundSpec> background;
   /// A run that is to be doubled must have made fewer packet-hops than half of this.
-  std::uint64_t hops_per_run = 400'000;
+  std::uint64_t hops_per_run = 1'000'000;
 };
 
 network::PhaseSamples sample(const Phase& phase, const fabric::Fabric& fabric,
