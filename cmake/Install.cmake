@@ -2,9 +2,7 @@
 # (found beside the program as ../share/fabricast/catalog), the examples and the documents.
 include(GNUInstallDirs)
 
-if("report" IN_LIST FABRICAST_ROOMS)
-  install(TARGETS fabricast RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
+install(TARGETS fabricast RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY catalog/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fabricast/catalog
         FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

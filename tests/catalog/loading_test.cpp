@@ -100,9 +100,10 @@ TEST(Loading, refuses_a_price_band_in_the_wrong_order) {
 TEST(Loading, refuses_a_fabric_that_lacks_an_applicable_parameter) {
   Copy copy;
   copy.replace("fabrics.yaml",
-               "      kmin_kb: { value: 150, kind: published, source: cumulus-roce }\n", "");
+               "      decrease_interval_us: { value: 4, kind: published, source: mlxconfig }\n",
+               "");
   const base::Error error = input_error_of([&] { Catalog::load(copy.directory()); });
-  EXPECT_EQ(error.where().key, "entries.roce-v2.ecn.kmin_kb");
+  EXPECT_EQ(error.where().key, "entries.roce-v2.dcqcn.decrease_interval_us");
 }
 
 TEST(Loading, refuses_a_fabric_parameter_of_another_kind_of_fabric) {
