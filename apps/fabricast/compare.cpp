@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "advice/advice.h"
+#include "base/progress.h"
 #include "commands.h"
 #include "packet/packet_network.h"
 #include "report/report.h"
@@ -26,11 +27,11 @@ network::NodeLinkSpec node_links(const catalog::Gpu& gpu) {
           base::Time::seconds(gpu.nvlink_latency_us * 1e-6)};
 }
 
-training::Options training_options(const CommonFlags& flags) {
+training::Options training_options(const CommonFlags& flags, base::Progress& progress) {
   training::Options options;
   options.threads = flags.threads == 0 ? all_cores() : flags.threads;
   options.packet_exact = flags.resolution == Resolution::kPacket;
-  options.quiet = flags.quiet;
+  options.progress = &progress;
   return options;
 }
 
@@ -76,10 +77,11 @@ void compare(const CompareFlags& flags) {
   report::Comparison comparison;
   comparison.scenario = &scenario;
   auto cache = std::make_unique<network::PhaseCache>();
+  base::Progress progress("simulating", 0, !flags.common.quiet);
   for (const auto& choice : scenario.fabrics) {
     if (flags.common.no_cache) cache = std::make_unique<network::PhaseCache>();
     comparison.outcomes.push_back(
-        evaluate(known, scenario, choice, *cache, training_options(flags.common)));
+        evaluate(known, scenario, choice, *cache, training_options(flags.common, progress)));
   }
 
   const auto house =

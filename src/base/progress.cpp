@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/table.h"
+
 namespace fabricast::base {
 
 namespace {
@@ -13,6 +15,7 @@ namespace {
 constexpr std::chrono::seconds kQuietPeriod{2};
 constexpr std::chrono::milliseconds kRewritePeriod{100};
 // Carriage return, then "erase to the end of the line" (ECMA-48, EL).
+constexpr int kLongestLine = 79;
 constexpr const char* kErase = "\r\x1b[K";
 
 void write_error(const std::string& text) {
@@ -32,16 +35,40 @@ Progress::~Progress() {
   if (shown_) write_error(kErase);
 }
 
+void Progress::next(std::string what, std::int64_t total) {
+  const std::lock_guard lock(mutex_);
+  what_ = std::move(what);
+  note_.clear();
+  total_ = total;
+  done_ = 0;
+}
+
+void Progress::note(std::string text) {
+  if (!enabled_) return;
+  const std::lock_guard lock(mutex_);
+  note_ = std::move(text);
+  show();
+}
+
 void Progress::advance(std::int64_t steps) {
   if (!enabled_) return;
   const std::lock_guard lock(mutex_);
   done_ += steps;
+  show();
+}
+
+void Progress::show() {
   const auto now = std::chrono::steady_clock::now();
   if (now - start_ < kQuietPeriod || (shown_ && now - last_ < kRewritePeriod)) return;
   shown_ = true;
   last_ = now;
   const std::int64_t percent = total_ > 0 ? 100 * done_ / total_ : 0;
-  write_error(fmt::format("{}{}: {} of {} ({} %)", kErase, what_, done_, total_, percent));
+  std::string line = fmt::format("{}: {} of {} ({} %){}{}", what_, done_, total_, percent,
+                                 note_.empty() ? "" : ", ", note_);
+  // A line that wraps cannot be erased.
+  while (display_width(line) > kLongestLine) line.pop_back();
+  while (!valid_utf8(line)) line.pop_back();
+  write_error(kErase + line);
 }
 
 }  // namespace fabricast::base

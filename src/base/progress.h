@@ -19,9 +19,16 @@ class Progress {
 
   /// Safe to call from any thread.
   void advance(std::int64_t steps = 1);
+  /// Starts the next part of the work: its own text and count, the same clock.
+  void next(std::string what, std::int64_t total);
+  /// What is being done now, behind the count.
+  void note(std::string text);
 
  private:
+  void show();  ///< PRECONDITION: mutex_ is held
+
   std::string what_;
+  std::string note_;
   std::int64_t total_;
   bool enabled_;
   bool shown_ = false;

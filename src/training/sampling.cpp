@@ -129,6 +129,10 @@ Ladder climb(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
     std::vector<Run> states(static_cast<std::size_t>(spec.states));
     base::parallel_for(states.size(), spec.threads, [&](std::size_t k) {
       states[k] = simulate(phase, fabric, factory, spec, size, k);
+      if (spec.progress != nullptr) {
+        spec.progress->note(phase.name + ", state " + std::to_string(k + 1) + " at " +
+                            base::to_string(size));
+      }
     });
     ladder.sizes.push_back(size);
     ladder.runs.push_back(std::move(states));

@@ -3,6 +3,7 @@
 // and its own skew between ranks; ECMP hashes are those of the job and stay. Long transfers are
 // simulated until their marginal rate is steady and then extrapolated, with a stated error.
 
+#include "base/progress.h"
 #include "network/background.h"
 #include "network/network.h"
 #include "network/phase_cache.h"
@@ -19,6 +20,7 @@ struct SamplingSpec {
   base::Time step_overhead;  ///< of one chunk in a collective
   std::uint64_t seed = 1;
   std::vector<network::BackgroundSpec> background;
+  base::Progress* progress = nullptr;
   /// A run that is to be doubled must have made fewer packet-hops than half of this.
   std::uint64_t hops_per_run = 1'000'000;
 };

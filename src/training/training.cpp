@@ -39,11 +39,12 @@ std::string key_of(const Phase& phase, const scenario::ValidScenario& scenario,
   }
   // What stays inside the nodes is the same on every fabric.
   if (phase.inside_nodes) return key + fmt::format("| {} per node", t.gpus_per_node);
-  key += fmt::format("| {:016x} {} {} {} {} {} {} {} {} {} {} {} {} {} probe {}",
+  key += fmt::format("| {:016x} {} {} {} {} {} {} {} {} {} {} {} {} {} {} probe {}",
                      catalog::digest(choice.profile), fabric::name_of(t.kind), t.nodes,
                      t.gpus_per_node, t.nics_per_node, t.nic_rate.bps(), t.switch_ports,
                      t.switch_rate.bps(), t.oversubscription, t.cable_m, t.cable_ns_per_m,
-                     t.nodes_per_leaf, t.management_ports, t.scalable_unit_nodes, spec.probe);
+                     t.nodes_per_leaf, t.management_ports, t.scalable_unit_nodes,
+                     t.max_uplink_split, spec.probe);
   for (const auto& b : spec.background) {
     key += fmt::format(" {:.17g} of {}", b.load, b.message.count());
   }
@@ -72,6 +73,7 @@ SamplingSpec sampling_spec(const scenario::ValidScenario& scenario, const Option
   spec.step_overhead = base::Time::seconds(
       std::max(0.0, kRingStepUs - scenario.cluster.gpu.nvlink_latency_us) * 1e-6);
   spec.seed = scenario.seed;
+  spec.progress = options.progress;
   for (const scenario::BackgroundLoad& load : scenario.background) {
     spec.background.push_back({load.load, load.message});
   }
@@ -162,6 +164,10 @@ Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricC
   Result result;
   std::vector<std::vector<double>> samples;
   std::vector<const PhaseSamples*> between;
+  if (options.progress != nullptr) {
+    options.progress->next(choice.profile.name,
+                           static_cast<std::int64_t>(plan.phases.size()));
+  }
   for (const Phase& phase : plan.phases) {
     sampling.probe = &phase == probed;
     const PhaseSamples& found = cache.get(key_of(phase, scenario, choice, fabric, sampling),
@@ -169,6 +175,7 @@ Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricC
     samples.push_back(found.seconds);
     if (!phase.inside_nodes) between.push_back(&found);
     result.phases.push_back(report_of(phase, found));
+    if (options.progress != nullptr) options.progress->advance();
   }
   fill_network(between, fabric, result);
   result.network.latency_us = network::idle_latency_us(factory, fabric);

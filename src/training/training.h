@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.h"
 #include "collective/schedule.h"
 #include "network/background.h"
 #include "network/network.h"
@@ -60,9 +61,9 @@ struct Result {
 
 struct Options {
   int threads = 1;
-  int states = 16;            ///< independent states per phase
-  bool packet_exact = false;  ///< --resolution packet: no extrapolation
-  bool quiet = false;
+  int states = 16;                     ///< independent states per phase
+  bool packet_exact = false;           ///< --resolution packet: no extrapolation
+  base::Progress* progress = nullptr;  ///< restarted with the phases as its count; may be null
 };
 
 /// PRECONDITION: the scenario holds a TrainingSpec. `factory` makes networks on `fabric`.
