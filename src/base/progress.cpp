@@ -14,8 +14,8 @@ namespace {
 // A run that ends sooner needs no progress line; a line rewritten more often only costs time.
 constexpr std::chrono::seconds kQuietPeriod{2};
 constexpr std::chrono::milliseconds kRewritePeriod{100};
-// Carriage return, then "erase to the end of the line" (ECMA-48, EL).
 constexpr int kLongestLine = 79;
+// Carriage return, then "erase to the end of the line" (ECMA-48, EL).
 constexpr const char* kErase = "\r\x1b[K";
 
 void write_error(const std::string& text) {
