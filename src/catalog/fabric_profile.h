@@ -57,7 +57,7 @@ struct FabricProfile {
     base::Time send_overhead;     ///< post to first bit: doorbell, work-queue fetch, payload DMA
     base::Time receive_overhead;  ///< last bit to visible completion: DMA write, poll
     double message_rate_mps = 0;  ///< messages per microsecond and adapter that a NIC can start
-    base::Time cpu_per_message;      ///< RDMA: core time to post or to reap one message, one side
+    base::Time cpu_per_message;   ///< RDMA: core time to post or to reap one message, one side
     double rate_share = 1;        ///< share of the port rate that the adapter can feed (PCIe, DMA)
   } host;
 
@@ -97,8 +97,8 @@ struct FabricProfile {
     base::Time decrease_interval;  ///< least time between two rate cuts, at the sender
     base::Bytes byte_counter;
     int fast_recovery_steps = 5;
-    bool clamp_target = true;        ///< every cut moves the target to the rate before it (the paper);
-                                     ///< false: only after a timed increase (NVIDIA's default)
+    bool clamp_target = true;  ///< every cut moves the target to the rate before it (the paper);
+                               ///< false: only after a timed increase (NVIDIA's default)
     base::Rate additive_increase;
     base::Rate hyper_increase;
     base::Rate minimum_rate;

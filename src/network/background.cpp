@@ -13,6 +13,10 @@
 namespace fabricast::network {
 namespace {
 
+// Assumed: transfers that a client of a storage service keeps under way, its queue depth. It bounds
+// the backlog where the fabric cannot carry the load, as one TCP host cannot carry 90 % of 200
+// Gb/s.
+constexpr int kOutstanding = 8;
 constexpr double kHighestLoad = 0.9;  // beyond, queues grow without a bound worth simulating
 
 void check(const BackgroundSpec& spec) {
@@ -37,6 +41,7 @@ struct BackgroundTraffic::State {
     base::RandomStream random;
     std::vector<base::Rank> gpus;  ///< next to this adapter
     double mean_gap_s = 0;
+    int outstanding = 0;
   };
 
   Network* network = nullptr;
@@ -57,7 +62,11 @@ void schedule_next(const std::shared_ptr<State>& state, std::size_t index) {
     auto& self = state->senders[index];
     const base::Rank src = self.gpus[self.random.below(self.gpus.size())];
     const base::Rank dst = random_peer(*state->fabric, src, self.random);
-    state->network->send(src, dst, state->spec.message, kBackgroundChannel, [](base::Time) {});
+    if (self.outstanding < kOutstanding) {
+      ++self.outstanding;
+      state->network->send(src, dst, state->spec.message, kBackgroundChannel,
+                           [state, index](base::Time) { --state->senders[index].outstanding; });
+    }
     schedule_next(state, index);
   });
 }

@@ -1,8 +1,9 @@
 #pragma once
 // Traffic of others on the same fabric. Messages of a stated size start at random instants
 // (Poisson) between random adapters of different nodes, so that each adapter offers `load` of its
-// rate on average; they share queues with the job. The phase of this traffic is what differs
-// between two samples of one communication phase.
+// rate on average; they share queues with the job. An adapter keeps at most eight transfers under
+// way and skips those beyond, so that a fabric that cannot carry the load is busy but not hopeless.
+// The phase of this traffic is what differs between two samples of one communication phase.
 
 #include <memory>
 

@@ -165,8 +165,7 @@ Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricC
   std::vector<std::vector<double>> samples;
   std::vector<const PhaseSamples*> between;
   if (options.progress != nullptr) {
-    options.progress->next(choice.profile.name,
-                           static_cast<std::int64_t>(plan.phases.size()));
+    options.progress->next(choice.profile.name, static_cast<std::int64_t>(plan.phases.size()));
   }
   for (const Phase& phase : plan.phases) {
     sampling.probe = &phase == probed;
