@@ -73,16 +73,16 @@ const Record& find(const std::vector<Record>& records, std::string_view what, st
                    const base::Location& where) {
   std::vector<std::string> ids;
   std::vector<std::string> starting;
-  const Record* match = nullptr;
+  std::vector<const Record*> matches;
   for (const Record& record : records) {
     if (record.id == id) return record;
     ids.push_back(record.id);
     if (!id.empty() && record.id.starts_with(id)) {
       starting.push_back(record.id);
-      match = &record;
+      matches.push_back(&record);
     }
   }
-  if (starting.size() == 1) return *match;
+  if (matches.size() == 1) return *matches.front();
   if (!starting.empty()) {
     throw base::input_error(where,
                             fmt::format("`{}`, the beginning of {} ids", id, starting.size()),

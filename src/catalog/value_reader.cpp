@@ -57,7 +57,7 @@ CatalogFile::CatalogFile(const std::string& path) : document_(base::yaml::parse_
 }
 
 std::string CatalogFile::citation(const Node& source) const {
-  const std::string text = base::yaml::text(source);
+  std::string text = base::yaml::text(source);
   const auto known = sources_.find(text);
   if (known != sources_.end()) return known->second;
   if (text.find(' ') != std::string::npos) return text;

@@ -113,10 +113,11 @@ class FabricBuilder {
 
   /// Spine j of each pod shares core group j with its counterparts in the other pods.
   void cable_cores() {
-    if (sizing().cores == 0) return;
-    const int per_group = sizing().cores / spines_per_pod();
+    const int groups = spines_per_pod();
+    if (sizing().cores == 0 || groups == 0) return;  // fewer than three tiers
+    const int per_group = sizing().cores / groups;
     for (int spine = 0; spine < sizing().spines; ++spine) {
-      const int first = spine % spines_per_pod() * per_group;
+      const int first = spine % groups * per_group;
       for (int i = 0; i < sizing().spine_up_ports; ++i) {
         cables_.push_back(
             {spine_device(spine), core_device(first + i % per_group), sizing().uplink_rate});

@@ -193,7 +193,8 @@ class Iteration {
 
  private:
   Cell& cell(int replica, int stage) {
-    return cells_[static_cast<std::size_t>(replica * stages_ + stage)];
+    return cells_[static_cast<std::size_t>(replica) * static_cast<std::size_t>(stages_) +
+                  static_cast<std::size_t>(stage)];
   }
   double draw(std::optional<std::size_t> phase) {
     return phase ? phases_[*phase].draw(random_) : 0;
