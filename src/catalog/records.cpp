@@ -40,7 +40,8 @@ RecordParameter<Record> text(std::string key, std::string Record::* member) {
 template <class Record, class Enum>
 RecordParameter<Record> choice(std::string key, Enum Record::* member,
                                std::vector<std::string> names) {
-  return {std::move(key), true, [=](Record& record, const Node& node) {
+  return {std::move(key), true,
+          [member, names = std::move(names)](Record& record, const Node& node) {
             record.*member = static_cast<Enum>(choose(node, names));
           }};
 }
