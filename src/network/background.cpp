@@ -16,7 +16,7 @@ namespace {
 // Assumed: transfers that a client of a storage service keeps under way, its queue depth. It bounds
 // the backlog where the fabric cannot carry the load, as one TCP host cannot carry 90 % of 200
 // Gb/s.
-constexpr int kOutstanding = 8;
+constexpr int kOutstanding = 64;
 constexpr double kHighestLoad = 0.9;  // beyond, queues grow without a bound worth simulating
 
 void check(const BackgroundSpec& spec) {
