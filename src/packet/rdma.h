@@ -57,6 +57,12 @@ PacketIndex Engine<K>::pull(std::uint32_t port_index) {
   } else {
     PortState& port = ports_[port_index];
     Adapter& adapter = adapters_[port.adapter];
+    // An acknowledgement may have overtaken a spurious timeout and left nothing to send again.
+    while (adapter.ready_head != kNone && !has_work(flows_[adapter.ready_head])) {
+      flows_[adapter.ready_head].ready = false;
+      adapter.ready_head = flows_[adapter.ready_head].ready_next;
+    }
+    if (adapter.ready_head == kNone) return kNone;
     const std::uint32_t index = adapter.ready_head;
     QueuePair& qp = flows_[index];
     const bool again = qp.resend != kNone;
