@@ -46,13 +46,19 @@ Folder& folder() {
   return only;
 }
 
+/// Of the child: `stream` becomes the file `path`; exit code 127 when it cannot.
+void redirect(int stream, const char* path, int flags) {
+  constexpr int kReadable = 0600;
+  const int file = open(path, flags | O_CLOEXEC, kReadable);
+  if (file < 0 || dup2(file, stream) < 0) _exit(127);
+}
+
 /// Of the child: standard streams to files, then the program.
 [[noreturn]] void become(const std::vector<std::string>& arguments,
                          const std::filesystem::path& out, const std::filesystem::path& err) {
-  constexpr int kReadable = 0600;
-  dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-  dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kReadable), STDOUT_FILENO);
-  dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kReadable), STDERR_FILENO);
+  redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
+  redirect(STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT);
+  redirect(STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT);
   std::vector<std::string> words = {FABRICAST_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
