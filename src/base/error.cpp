@@ -74,8 +74,33 @@ Error failure(std::string message) {
   return {ErrorKind::kFailure, {}, std::move(message)};
 }
 
+namespace {
+
+std::string letters_and_digits(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) result += c;
+    if (c >= 'A' && c <= 'Z') result += static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+}  // namespace
+
 std::string near_miss(std::string_view word, const std::vector<std::string>& candidates) {
   if (word.empty() || word.size() > kLongestName) return {};
+  // The start of one name, punctuation aside, says more than a short distance to another:
+  // "h100sxm" means `h100-sxm-80gb` and not `h200-sxm`.
+  const std::string start = letters_and_digits(word);
+  const std::string* started = nullptr;
+  int matches = 0;
+  for (const std::string& candidate : candidates) {
+    if (start.size() < 3 || !letters_and_digits(candidate).starts_with(start)) continue;
+    started = &candidate;
+    ++matches;
+  }
+  if (matches == 1) return *started;
+
   const std::string* best = nullptr;
   std::size_t best_distance = word.size() / 3 + 1;
   for (const std::string& candidate : candidates) {

@@ -44,6 +44,7 @@ TEST(NearMiss, counts_swapped_neighbours_as_one_slip) {
   EXPECT_EQ(near_miss("roec-v2", {"infiniband", "roce-v2", "tcp"}), "roce-v2");
   // "ab" -> "ba" is one swap; as two substitutions it would exceed a third of three letters.
   EXPECT_EQ(near_miss("tpc", {"tcp", "rail-only"}), "tcp");
+  EXPECT_EQ(near_miss("h100sxm", {"h100-sxm-80gb", "h200-sxm"}), "h100-sxm-80gb");
 }
 
 TEST(NearMiss, is_silent_beyond_a_third_of_the_word) {
