@@ -151,7 +151,7 @@ std::vector<FabricParameter> host_and_paths() {
       quantity(
           "host.receive_overhead_ns", host, &Host::receive_overhead, "ns", 0, 1e6, kAll,
           "last bit to visible completion: DMA write, poll; for TCP the wake-up of the reader"),
-      quantity("host.message_rate_mps", host, &Host::message_rate_mps, "1", 0.001, 10000, kAll,
+      quantity("host.message_rate_mps", host, &Host::message_rate_mps, "1", 0.1, 10000, kAll,
                "messages per microsecond that an adapter can start"),
       quantity("host.cpu_per_message_ns", host, &Host::cpu_per_message, "ns", 0, 1e6, kRdma,
                "core time to post or to reap one message, one side"),
@@ -379,13 +379,26 @@ void check(const FabricProfile& profile, const base::yaml::Node& node) {
   }
   if (profile.kind == FabricKind::kInfiniBand) {
     const std::int64_t buffer = profile.credits.vl_buffer.count();
-    const std::int64_t least = 2 * (profile.link.mtu + profile.link.header).count();
-    if (buffer % 64 != 0 || buffer < least) {
+    const std::int64_t packet = (profile.link.mtu + profile.link.header).count();
+    const std::int64_t least = 2 * ((packet + 63) / 64 * 64);
+    constexpr std::int64_t kMost = 2048 * 64;  // what the 12-bit credit counters can express
+    if (buffer % 64 != 0 || buffer < least || buffer > kMost) {
       throw base::input_error(place_of(node, "credits.vl_buffer_kb"),
                               fmt::format("{} bytes", buffer),
-                              fmt::format("a multiple of 64 bytes (a credit), at least two packets "
-                                          "({} bytes)",
-                                          least));
+                              fmt::format("a multiple of 64 bytes (a credit), from two packets "
+                                          "({} bytes) to {} bytes",
+                                          least, kMost));
+    }
+  }
+  if (profile.kind == FabricKind::kTcp) {
+    const std::int64_t window = profile.tcp.receive_window.count();
+    const std::int64_t least = profile.transport.ack_every * profile.link.mtu.count();
+    if (window < least) {
+      throw base::input_error(
+          place_of(node, "tcp.receive_window_kb"), fmt::format("{} bytes", window),
+          fmt::format("at least `transport.ack_every` segments of `link.mtu_b`, "
+                      "{} bytes, so that a full window draws an acknowledgement",
+                      least));
     }
   }
 }

@@ -49,6 +49,7 @@ class Engine final : public network::Network {
     kPaced,         ///< a rate-limited queue pair may send again; target: flow
     kRateTimer,     ///< DCQCN deadline; target: flow
     kRetransmit,    ///< retransmission timer; target: flow
+    kDelayedAck,    ///< an acknowledgement has been held back long enough; target: flow
     kCoreDone,      ///< a core has finished its first job; target: core
     kMessageStart,  ///< a message reaches its flow; target: flow, value: packets
     kDelivered,     ///< a message is visible at its destination; target: message
@@ -117,6 +118,7 @@ class Engine final : public network::Network {
   void on_tcp_data(PacketIndex packet);
   void on_tcp_ack(PacketIndex packet);
   void on_tcp_timer(std::uint32_t index);
+  void on_delayed_ack(std::uint32_t index);
 
   std::shared_ptr<const fabric::Fabric> fabric_;
   catalog::FabricProfile profile_;

@@ -381,6 +381,9 @@ void Engine<K>::dispatch(const engine::Event& event) {
         on_retransmit_timer(event.target);
       }
       break;
+    case kDelayedAck:
+      if constexpr (kTcp) on_delayed_ack(event.target);
+      break;
     case kCoreDone:
       if constexpr (kTcp) on_core_done(event.target);
       break;

@@ -92,6 +92,7 @@ struct QueuePair : FlowBase {
 };
 
 struct TcpConnection : FlowBase {
+  bool ack_timer_pending = false;  ///< of the delayed acknowledgement
   TcpSender sender;
   std::uint32_t highest = 0;  ///< one past the highest segment ever sent
   ReceiveWindow window;

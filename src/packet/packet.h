@@ -28,9 +28,9 @@ struct Packet {
   std::uint16_t payload = 0;  ///< bytes
   std::uint16_t wire = 0;     ///< bytes on the wire, all headers and gaps included
   PacketType type = PacketType::kData;
-  std::uint8_t hop = 0;  ///< links crossed so far
-  bool marked = false;   ///< ECN congestion experienced
-  bool echo = false;     ///< ECN echo on an acknowledgement
+  std::uint8_t hop = 0;      ///< links crossed so far
+  bool marked = false;       ///< ECN congestion experienced
+  bool ack_request = false;  ///< the sender can send no more before it hears (AckReq of the BTH)
 };
 static_assert(sizeof(Packet) == 32);
 

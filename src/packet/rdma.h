@@ -89,6 +89,7 @@ PacketIndex Engine<K>::pull(std::uint32_t port_index) {
       if (qp.next == qp.unacked) arm_timer(index, timeout_);
       ++qp.next;
       qp.highest = std::max(qp.highest, qp.next);
+      packet.ack_request = qp.next < qp.posted && !has_work(qp);  // the window is used up
     }
 
     if constexpr (kRoce) {
@@ -189,7 +190,7 @@ void Engine<K>::on_data(PacketIndex packet_index) {
     const std::uint32_t before = qp.receiving;
     complete_transfers(qp, qp.expected);
     const bool message_done = qp.receiving != before;
-    if (message_done ||
+    if (message_done || packet.ack_request ||
         qp.unreported_packets >= static_cast<std::uint32_t>(profile_.transport.ack_every)) {
       qp.unreported_packets = 0;
       reply(packet.flow, PacketType::kAck, qp.expected);

@@ -25,9 +25,10 @@ SharedBuffer::SharedBuffer(Spec spec) : spec_(std::move(spec)) {
   for (std::size_t i = 0; i < ingress_.size(); ++i) ingress_[i].headroom_size = spec_.headroom[i];
   pool_ -= std::accumulate(spec_.headroom.begin(), spec_.headroom.end(), std::int64_t{0});
   if (pool_ <= 0) {
-    throw base::failure(
-        fmt::format("a switch buffer of {} bytes leaves no shared pool after {} bytes of headroom",
-                    spec_.total, spec_.total - pool_));
+    throw base::input_error(
+        base::Location{{}, 0, 0, "switching.buffer_mb"},
+        fmt::format("{} bytes of buffer in a switch", spec_.total),
+        fmt::format("more than the {} bytes of headroom of its ports", spec_.total - pool_));
   }
 }
 

@@ -34,7 +34,7 @@ class SharedBuffer {
     std::vector<std::int64_t> headroom;  ///< per local port; counted out of `total`
   };
 
-  /// Throws base::Error (failure) when the headroom leaves no shared pool.
+  /// Throws base::Error (input) when the headroom leaves no shared pool.
   explicit SharedBuffer(Spec spec);
 
   /// Takes a packet in from local port `ingress` towards a queue that holds `queued` bytes. False:

@@ -9,6 +9,10 @@
 
 namespace fabricast::packet {
 
+/// Longest that an acknowledgement is held back: Linux, include/net/tcp.h, TCP_DELACK_MIN (RFC 1122
+/// allows half a second). The timer is not restarted by each segment, so that it may come earlier.
+inline constexpr base::Time kDelayedAckTime = base::Time::picoseconds(40'000'000'000);
+
 template <FabricKind K>
 void Engine<K>::pump(std::uint32_t index) {
   if constexpr (kTcp) {
@@ -85,7 +89,21 @@ void Engine<K>::on_tcp_data(PacketIndex packet_index) {
         tcp.unreported_packets >= static_cast<std::uint32_t>(profile_.transport.ack_every)) {
       tcp.unreported_packets = 0;
       reply(packet.flow, PacketType::kAck, tcp.window.expected());
+    } else if (!tcp.ack_timer_pending) {
+      tcp.ack_timer_pending = true;
+      events_.push(now() + kDelayedAckTime, kDelayedAck, packet.flow);
     }
+  }
+}
+
+template <FabricKind K>
+void Engine<K>::on_delayed_ack(std::uint32_t index) {
+  if constexpr (kTcp) {
+    TcpConnection& tcp = flows_[index];
+    tcp.ack_timer_pending = false;
+    if (tcp.unreported_packets == 0) return;
+    tcp.unreported_packets = 0;
+    reply(index, PacketType::kAck, tcp.window.expected());
   }
 }
 

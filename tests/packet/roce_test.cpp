@@ -115,6 +115,43 @@ TEST(Timeout, BringsBackALostLastPacketAfter4096NanosecondsTimesTwoToTheT) {
   EXPECT_LT(time, timeout + 3_us);
 }
 
+// 4.096 us are shorter than the round trip of a long cable: every packet is sent again although
+// none is lost, and acknowledgements overtake the second sending.
+TEST(Timeout, ShorterThanTheRoundTripOnlyWastesPackets) {
+  fabric::TopologySpec spec = topology(fabric::TopologyKind::kSingleSwitch, 5);
+  spec.cable_m = 1000;  // 5 us one way
+  const auto fabric = std::make_shared<const fabric::Fabric>(fabric::build(spec));
+  for (const auto recovery :
+       {catalog::LossRecovery::kGoBackN, catalog::LossRecovery::kSelectiveRepeat}) {
+    FabricProfile profile = without_dcqcn();
+    profile.transport.timeout_exponent = 0;
+    profile.transport.ack_every = 1000;  // only the end of a message is acknowledged
+    profile.transport.recovery = recovery;
+    auto network = network_on(fabric, profile);
+    for (std::int64_t kib = 8; kib <= 256; kib += 8) {  // one message each, so that pairs run empty
+      std::vector<Flow> flows;
+      for (std::uint32_t to = 1; to <= 4; ++to) flows.push_back({0, to, Bytes(kib << 10)});
+      completion_times(*network, flows);
+    }
+    EXPECT_EQ(network->counters().bytes_delivered, network->counters().bytes_sent);
+    EXPECT_GT(network->counters().timeouts, 0U);
+  }
+}
+
+// IBTA 9.7.5: the AckReq bit. A sender whose window is shorter than the receiver's stride between
+// acknowledgements asks for one; throughput is the window over the round trip, not over the
+// timeout.
+TEST(Window, ThatIsUsedUpAsksForAnAcknowledgement) {
+  FabricProfile profile = without_dcqcn();
+  profile.transport.ack_every = 64;
+  profile.transport.window = 8_KiB;
+  auto network = network_on(one_switch(2), profile);
+  const Time time = completion_times(*network, {{0, 1, 1_MiB}}).front();
+  const Time round_trip = (150_ns * 2 + 300_ns) * 2 + 500_ns;
+  EXPECT_EQ(network->counters().timeouts, 0U);
+  EXPECT_NEAR(time / (round_trip * 128), 1.0, 0.15);
+}
+
 TEST(Timeout, GivesUpAfterSevenRetriesWithAnErrorInsteadOfHanging) {
   auto network = network_on(one_switch(2), without_dcqcn(), 1, {1.0});
   EXPECT_THROW(completion_times(*network, {{0, 1, 8_B}}), base::Error);

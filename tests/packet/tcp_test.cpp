@@ -46,6 +46,18 @@ TEST(TcpHost, SmallMessageTakesAnInterruptAndTheStackOnBothSides) {
   EXPECT_NEAR(time.us(), 0.6 + stacks + 10 + wire, 0.01);
 }
 
+// RFC 1122, 4.2.3.2, with Linux's 40 ms: a window of fewer segments than the receiver waits for
+// draws its acknowledgement from the timer, not from a retransmission.
+TEST(TcpHost, AcknowledgesAfter40MillisecondsAtTheLatest) {
+  FabricProfile profile = tcp();
+  profile.transport.ack_every = 1000;
+  auto network = network_on(one_switch(2), profile);
+  const Time time = completion_times(*network, {{0, 1, Bytes(8948 * 15)}}).front();
+  EXPECT_EQ(network->counters().retransmitted_packets, 0U);
+  EXPECT_GT(time, 40_ms);
+  EXPECT_LT(time, 41_ms);
+}
+
 TEST(TcpLoss, TailDropLosesSegmentsOfAnIncastAndAllBytesStillArrive) {
   FabricProfile profile = tcp();
   profile.switching.buffer = Bytes(1'000'000);
