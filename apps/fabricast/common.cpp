@@ -1,3 +1,4 @@
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -28,17 +29,47 @@ std::string unwritable(std::string& path) {  // NOLINT: CLI11's signature
   return {};
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  const std::string draft = path + ".part";
-  std::ofstream file(draft, std::ios::binary | std::ios::trunc);
+/// A whole decimal number from 0 to 2^63 - 1, as a scenario's `seed` is.
+std::uint64_t seed_of(const std::string& text) {
+  std::int64_t seed = -1;
+  const char* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, seed);
+  if (problem != std::errc() || stop != end || seed < 0) {
+    throw CLI::ValidationError("--seed: found `" + text +
+                               "`; allowed a whole number from 0 to 9223372036854775807");
+  }
+  return static_cast<std::uint64_t>(seed);
+}
+
+bool write_to(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
+  return static_cast<bool>(file);
+}
+
+/// A regular file is complete or untouched: a draft of a name of its own beside it takes its place.
+/// Links are followed, and a device or a pipe is written to.
+void write_file(const std::string& path, const std::string& text) {
+  namespace fs = std::filesystem;
   std::error_code problem;
-  if (file) std::filesystem::rename(draft, path, problem);
-  if (!file || problem) {
-    std::error_code ignored;
-    std::filesystem::remove(draft, ignored);
-    throw base::failure("cannot write `" + path + "`");
+  const fs::path target = fs::weakly_canonical(path, problem);
+  const fs::file_status status = fs::status(target, problem);
+  const base::Error cannot = base::failure("cannot write `" + path + "`");
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    if (!write_to(target.string(), text)) throw cannot;
+    return;
+  }
+  const std::string draft = target.string() + "." + std::to_string(::getpid()) + ".part";
+  bool done = !fs::exists(draft, problem) && write_to(draft, text);
+  if (done) {
+    if (fs::exists(status)) fs::permissions(draft, status.permissions(), problem);
+    fs::rename(draft, target, problem);
+    done = !problem;
+  }
+  if (!done) {
+    fs::remove(draft, problem);
+    throw cannot;
   }
 }
 
@@ -64,7 +95,10 @@ void add_common_flags(CLI::App& command, CommonFlags& flags) {
           "Language of the tables: en or zh")
       ->type_name("LANG")
       ->check(CLI::IsMember({"en", "zh"}));
-  command.add_option("--seed", flags.seed, "Seed of all random draws (default: the scenario's)")
+  command
+      .add_option_function<std::string>(
+          "--seed", [&flags](const std::string& text) { flags.seed = seed_of(text); },
+          "Seed of all random draws (default: the scenario's)")
       ->type_name("N");
   command.add_option("--threads", flags.threads, "Threads (default: all cores)")
       ->type_name("N")

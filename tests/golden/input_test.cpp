@@ -121,6 +121,18 @@ TEST(WrongUsage, a_seed_that_is_no_number) {
   expect_refused({"compare", kExample, "--seed", "x"}, {"--seed"});
 }
 
+TEST(WrongUsage, a_seed_that_is_negative_too_large_or_empty) {
+  for (const char* seed : {"-1", "18446744073709551616", ""}) {
+    expect_refused({"compare", kExample, std::string("--seed=") + seed}, {"--seed"});
+  }
+}
+
+TEST(WrongUsage, a_result_in_the_place_of_the_scenario) {
+  const std::string scenario = file_with(read(kExample));
+  expect_refused({"compare", scenario, "--json", scenario}, {"the scenario itself"});
+  EXPECT_EQ(read(scenario), read(kExample));
+}
+
 TEST(WrongUsage, no_threads) {
   expect_refused({"compare", kExample, "--threads", "0"}, {"--threads"});
 }

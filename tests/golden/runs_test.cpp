@@ -1,11 +1,15 @@
 // Whole runs: every example, the same bytes for any number of threads, JSON as its schema says.
 
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <sstream>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "program.h"
 
@@ -160,6 +164,27 @@ TEST(Tables, fit_80_cells_in_english_and_go_to_standard_output) {
     EXPECT_LE(line.size(), 84U) << line;
   }
   EXPECT_GT(count, 20U);
+}
+
+// A result file is written through a link and keeps its rights; a pipe or device stays what it is.
+TEST(Json, replaces_neither_links_nor_pipes_nor_rights) {
+  namespace fs = std::filesystem;
+  const fs::path file = file_with("old", "kept.json");
+  const fs::path link = file.parent_path() / "link.json";
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink(file, link);
+  ASSERT_EQ(fabricast({"catalog", "gpus", "--json", link.string()}).exit_code, 0);
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_NE(read(file.string()), "old");
+  EXPECT_EQ(fs::status(file).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+
+  const fs::path pipe = file.parent_path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);  // NOLINT: POSIX's own signature
+  ASSERT_GE(reader, 0);
+  ASSERT_EQ(fabricast({"catalog", "gpus", "a10", "--json", pipe.string()}).exit_code, 0);
+  ::close(reader);
+  EXPECT_TRUE(fs::is_fifo(pipe));
 }
 
 TEST(Json, goes_to_a_file_beside_the_table) {
