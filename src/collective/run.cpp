@@ -118,7 +118,7 @@ class Runner {
       ++link.unconsumed;
       const auto& group = schedules_[g]->group();
       const std::uint64_t index = self.index;
-      network_.send(group[p], group[to], self.step.send, c, [this, g, to, c, index](Time) {
+      network_.send(group[p], group[to], self.step.send, {c}, [this, g, to, c, index](Time) {
         lane(g, to, c).arrived.push_back(index);
         advance(g, to, c);
       });

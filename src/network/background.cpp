@@ -64,7 +64,7 @@ void schedule_next(const std::shared_ptr<State>& state, std::size_t index) {
     const base::Rank dst = random_peer(*state->fabric, src, self.random);
     if (self.outstanding < kOutstanding) {
       ++self.outstanding;
-      state->network->send(src, dst, state->spec.message, kBackgroundChannel,
+      state->network->send(src, dst, state->spec.message, {kBackgroundChannel},
                            [state, index](base::Time) { --state->senders[index].outstanding; });
     }
     schedule_next(state, index);

@@ -13,7 +13,7 @@
 
 namespace fabricast::network {
 
-/// Called when the last byte of a message is visible at the destination, or when a timer is due.
+/// Called when a message is complete, or when a timer is due.
 using Callback = std::function<void(base::Time now)>;
 
 /// Channels below `kChannels`; the two highest belong to background traffic and to probes, so that
@@ -21,6 +21,17 @@ using Callback = std::function<void(base::Time now)>;
 inline constexpr std::uint32_t kChannels = 1U << 16;
 inline constexpr std::uint32_t kBackgroundChannel = kChannels - 2;
 inline constexpr std::uint32_t kProbeChannel = kChannels - 1;
+
+/// When a message counts as complete.
+enum class Completion : std::uint8_t {
+  kDelivered,     ///< its last byte is visible at the destination
+  kAcknowledged,  ///< the sender knows: its last packet has been acknowledged
+};
+
+struct SendOptions {
+  std::uint32_t channel = 0;  ///< below kChannels
+  Completion completion = Completion::kDelivered;
+};
 
 /// Sums since construction.
 struct Counters {
@@ -48,10 +59,11 @@ class Network {
 
   virtual base::Time now() const = 0;
   /// Sends `size` bytes (> 0) from one GPU to another. Ranks of one node use NVLink (or PCIe);
-  /// others the adapters next to them. `channel` spreads messages of one pair over connections:
-  /// equal (src, dst, channel) share an ordered connection. PRECONDITION: channel < kChannels.
-  virtual void send(base::Rank src, base::Rank dst, base::Bytes size, std::uint32_t channel,
-                    Callback on_delivered) = 0;
+  /// others the adapters next to them. A channel spreads messages of one pair over connections:
+  /// equal (src, dst, channel) share an ordered connection. Inside a node a message is acknowledged
+  /// when it is delivered.
+  virtual void send(base::Rank src, base::Rank dst, base::Bytes size, const SendOptions& options,
+                    Callback on_complete) = 0;
   /// PRECONDITION: at >= now().
   virtual void at(base::Time at, Callback callback) = 0;
   /// Runs until no message and no timer is outstanding, or until `stop()` is called in a callback.

@@ -31,9 +31,9 @@ void ping(const std::shared_ptr<PingPong>& state) {
   const Pair pair = state->pairs[state->next++];
   const base::Time start = state->network->now();
   state->network->send(
-      pair.src, pair.dst, kProbeSize, kProbeChannel, [state, pair, start](base::Time) {
+      pair.src, pair.dst, kProbeSize, {kProbeChannel}, [state, pair, start](base::Time) {
         state->network->send(
-            pair.dst, pair.src, kProbeSize, kProbeChannel, [state, start](base::Time now) {
+            pair.dst, pair.src, kProbeSize, {kProbeChannel}, [state, start](base::Time now) {
               state->half_round_trips_us.push_back((now - start).us() / 2);
               state->network->at(now + kSettle, [state](base::Time) { ping(state); });
             });
@@ -61,7 +61,7 @@ double bandwidth_gbps(const Factory& factory, const fabric::Fabric& fabric, base
   const auto network = factory(kIdleSeed);
   const base::Rank last(static_cast<std::uint32_t>(fabric.gpus() - fabric.spec().gpus_per_node));
   const auto arrival = std::make_shared<base::Time>();
-  network->send(base::Rank(0), last, size, kProbeChannel,
+  network->send(base::Rank(0), last, size, {kProbeChannel},
                 [arrival](base::Time now) { *arrival = now; });
   network->run();
   if (arrival->ps() == 0) throw base::failure("the network ended before the transfer arrived");
@@ -88,7 +88,7 @@ void probe_at(const std::shared_ptr<State>& state, base::Time when) {
     const auto gpus = static_cast<std::uint64_t>(state->fabric->gpus());
     const base::Rank src(static_cast<std::uint32_t>(state->random.below(gpus)));
     const base::Rank dst = random_peer(*state->fabric, src, state->random);
-    state->network->send(src, dst, kProbeSize, kProbeChannel, [state, now](base::Time arrival) {
+    state->network->send(src, dst, kProbeSize, {kProbeChannel}, [state, now](base::Time arrival) {
       if (!state->silenced) state->latencies_us.push_back((arrival - now).us());
     });
     probe_at(state, now + state->interval);

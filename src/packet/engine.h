@@ -32,8 +32,8 @@ class Engine final : public network::Network {
          network::NodeLinkSpec node_links, std::uint64_t seed, Faults faults);
 
   base::Time now() const override { return events_.now(); }
-  void send(base::Rank src, base::Rank dst, base::Bytes size, std::uint32_t channel,
-            network::Callback on_delivered) override;
+  void send(base::Rank src, base::Rank dst, base::Bytes size, const network::SendOptions& options,
+            network::Callback on_complete) override;
   void at(base::Time at, network::Callback callback) override;
   void run() override;
   void stop() override { stopped_ = true; }
@@ -63,7 +63,8 @@ class Engine final : public network::Network {
   std::uint32_t make_flow(std::uint32_t source, std::uint32_t destination, std::uint64_t hash);
   std::uint32_t make_path(std::uint32_t source, std::uint32_t destination, std::uint64_t hash);
   base::Error no_route(std::uint32_t source, std::uint32_t destination) const;
-  void add_transfer(std::uint32_t flow, std::int64_t bytes, std::uint32_t message, base::Time at);
+  void add_transfer(std::uint32_t flow, std::int64_t bytes, std::uint32_t message,
+                    network::Completion completion, base::Time at);
   void dispatch(const engine::Event& event);
 
   // Messages on flows (engine.h).
@@ -71,6 +72,7 @@ class Engine final : public network::Network {
   void on_delivered(std::uint32_t message);
   std::uint32_t payload_of(Flow& flow, std::uint32_t sequence);
   void complete_transfers(Flow& flow, std::uint32_t expected);
+  void complete_transfer(std::uint32_t message);
   void forget_acknowledged(Flow& flow, std::uint32_t unacked);
   void arm_timer(std::uint32_t index, base::Time timeout);
 

@@ -200,17 +200,17 @@ std::uint32_t Engine<K>::connection(base::Rank src, base::Rank dst, std::uint32_
 }
 
 template <FabricKind K>
-void Engine<K>::send(base::Rank src, base::Rank dst, base::Bytes size, std::uint32_t channel,
-                     network::Callback on_delivered) {
+void Engine<K>::send(base::Rank src, base::Rank dst, base::Bytes size,
+                     const network::SendOptions& options, network::Callback on_complete) {
   const std::uint32_t index = messages_.allocate();
-  messages_[index] = {size.count(), 1, std::move(on_delivered)};
+  messages_[index] = {size.count(), 1, std::move(on_complete)};
   ++outstanding_;
   counters_.bytes_sent += size.count();
   if (fabric_->node_of(src) == fabric_->node_of(dst)) {
     events_.push(node_links_.send(src, dst, size, now()), kDelivered, index);
     return;
   }
-  const std::uint32_t first = connection(src, dst, channel);
+  const std::uint32_t first = connection(src, dst, options.channel);
   Adapter& adapter = adapters_[flows_[first].source];
   // The adapter starts at most message_rate messages per microsecond.
   base::Time start = std::max(now() + profile_.host.send_overhead,
@@ -225,11 +225,12 @@ void Engine<K>::send(base::Rank src, base::Rank dst, base::Bytes size, std::uint
     messages_[index].transfers_left = static_cast<std::uint32_t>(used);
     for (std::int64_t i = 0; i < used; ++i) {
       const std::int64_t bytes = size.count() * (i + 1) / used - size.count() * i / used;
-      add_transfer(first + static_cast<std::uint32_t>(i), bytes, index, start);
+      add_transfer(first + static_cast<std::uint32_t>(i), bytes, index, options.completion, start);
     }
   } else {  // queue pairs of a connection take messages in turn
     const auto qps = static_cast<std::uint32_t>(profile_.paths.qps_per_connection);
-    add_transfer(first + connection_turn_[first]++ % qps, size.count(), index, start);
+    add_transfer(first + connection_turn_[first]++ % qps, size.count(), index, options.completion,
+                 start);
     cores_[flows_[first].source].busy_ps += profile_.host.cpu_per_message.ps();
     cores_[flows_[first].destination].busy_ps += profile_.host.cpu_per_message.ps();
   }
@@ -237,7 +238,7 @@ void Engine<K>::send(base::Rank src, base::Rank dst, base::Bytes size, std::uint
 
 template <FabricKind K>
 void Engine<K>::add_transfer(std::uint32_t flow_index, std::int64_t bytes, std::uint32_t message,
-                             base::Time at) {
+                             network::Completion completion, base::Time at) {
   Flow& flow = flows_[flow_index];
   const std::int64_t mtu = profile_.link.mtu.count();
   const auto count = static_cast<std::uint32_t>((bytes + mtu - 1) / mtu);
@@ -247,6 +248,7 @@ void Engine<K>::add_transfer(std::uint32_t flow_index, std::int64_t bytes, std::
   transfer.last = flow.end + count - 1;
   transfer.last_payload = static_cast<std::uint32_t>(bytes - (count - 1) * mtu);
   transfer.message = message;
+  transfer.completion = completion;
   flow.end += count;
   if (flow.newest != kNone) transfers_[flow.newest].next = index;
   flow.newest = index;
@@ -271,7 +273,7 @@ void Engine<K>::on_message_start(std::uint32_t index, std::uint32_t packets) {
 template <FabricKind K>
 void Engine<K>::on_delivered(std::uint32_t index) {
   counters_.bytes_delivered += messages_[index].bytes;
-  const network::Callback callback = std::move(messages_[index].on_delivered);
+  const network::Callback callback = std::move(messages_[index].on_complete);
   messages_.release(index);
   --outstanding_;
   if (callback) callback(now());
@@ -295,17 +297,26 @@ template <FabricKind K>
 void Engine<K>::complete_transfers(Flow& flow, std::uint32_t expected) {
   while (flow.receiving != kNone && transfers_[flow.receiving].last < expected) {
     const Transfer& transfer = transfers_[flow.receiving];
-    if (--messages_[transfer.message].transfers_left == 0) {
-      events_.push(now() + profile_.host.receive_overhead, kDelivered, transfer.message);
+    if (transfer.completion == network::Completion::kDelivered) {
+      complete_transfer(transfer.message);
     }
     flow.receiving = transfer.next;
   }
 }
 
 template <FabricKind K>
+void Engine<K>::complete_transfer(std::uint32_t message) {
+  if (--messages_[message].transfers_left > 0) return;
+  events_.push(now() + profile_.host.receive_overhead, kDelivered, message);
+}
+
+template <FabricKind K>
 void Engine<K>::forget_acknowledged(Flow& flow, std::uint32_t unacked) {
   while (flow.oldest != kNone && transfers_[flow.oldest].last < unacked) {
     const std::uint32_t done = flow.oldest;
+    if (transfers_[done].completion == network::Completion::kAcknowledged) {
+      complete_transfer(transfers_[done].message);
+    }
     flow.oldest = transfers_[done].next;
     if (flow.sending == done) flow.sending = flow.oldest;
     if (flow.newest == done) flow.newest = kNone;

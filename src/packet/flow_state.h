@@ -19,12 +19,13 @@ struct Transfer {
   std::uint32_t last_payload = 0;
   std::uint32_t message = 0;
   std::uint32_t next = kNone;  ///< behind it on the same flow
+  network::Completion completion = network::Completion::kDelivered;
 };
 
 struct Message {
   std::int64_t bytes = 0;
   std::uint32_t transfers_left = 0;
-  network::Callback on_delivered;
+  network::Callback on_complete;
 };
 
 /// A slab with a free list, named by index.

@@ -37,8 +37,8 @@ class IdealNetwork final : public network::Network {
 
   base::Time now() const override { return now_; }
 
-  void send(base::Rank src, base::Rank dst, base::Bytes size, std::uint32_t /*channel*/,
-            network::Callback on_delivered) override {
+  void send(base::Rank src, base::Rank dst, base::Bytes size,
+            const network::SendOptions& /*options*/, network::Callback on_delivered) override {
     sent_[src.index()] += size.count();
     ++messages_;
     const bool local = spec_.gpus_per_node > 0 &&

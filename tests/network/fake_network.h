@@ -25,9 +25,9 @@ class FakeNetwork : public Network {
 
   base::Time now() const override { return now_; }
 
-  void send(base::Rank src, base::Rank dst, base::Bytes size, std::uint32_t channel,
+  void send(base::Rank src, base::Rank dst, base::Bytes size, const SendOptions& options,
             Callback on_delivered) override {
-    messages.push_back({now_, src, dst, size, channel});
+    messages.push_back({now_, src, dst, size, options.channel});
     const fabric::EndpointId endpoint = fabric_->endpoint_of(src);
     const base::Rate rate = fabric_->port(fabric_->endpoint_port(endpoint)).rate;
     base::Time& free = free_[endpoint.index()];

@@ -28,10 +28,10 @@ TEST(Probes, IdleLatencyIsHalfARoundTripOfEightBytes) {
 class Lopsided : public FakeNetwork {
  public:
   using FakeNetwork::FakeNetwork;
-  void send(base::Rank src, base::Rank dst, base::Bytes size, std::uint32_t channel,
+  void send(base::Rank src, base::Rank dst, base::Bytes size, const SendOptions& options,
             Callback on_delivered) override {
     const base::Time extra = dst.index() == 0 ? 1_ms : 0_us;
-    FakeNetwork::send(src, dst, size, channel,
+    FakeNetwork::send(src, dst, size, options,
                       [this, extra, on_delivered = std::move(on_delivered)](base::Time now) {
                         at(now + extra, on_delivered);
                       });
@@ -74,7 +74,7 @@ TEST(Probes, OneNodeHasNoNetworkToMeasure) {
 class Silent : public FakeNetwork {
  public:
   using FakeNetwork::FakeNetwork;
-  void send(base::Rank, base::Rank, base::Bytes, std::uint32_t, Callback) override {}
+  void send(base::Rank, base::Rank, base::Bytes, const SendOptions&, Callback) override {}
 };
 
 TEST(Probes, ProbesThatNeverArriveAreAFailure) {
@@ -109,7 +109,7 @@ TEST(Probes, LoadedProbesWaitBehindTheWorkload) {
   const auto fabric = small_fabric(4, TopologyKind::kSingleSwitch);
   FakeNetwork network(fabric, 2_us);
   for (std::uint32_t gpu = 0; gpu < 16; ++gpu) {
-    network.send(base::Rank(gpu), base::Rank((gpu + 4) % 16), 12'500'000_B, 0, [](base::Time) {});
+    network.send(base::Rank(gpu), base::Rank((gpu + 4) % 16), 12'500'000_B, {}, [](base::Time) {});
   }
   const LatencyProbe probe(network, fabric, 950_us, 1);
   network.at(3_ms, [&network](base::Time) { network.stop(); });

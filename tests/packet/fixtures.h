@@ -136,7 +136,7 @@ inline std::vector<Time> completion_times(network::Network& network,
                                           const std::vector<Flow>& flows) {
   std::vector<Time> done(flows.size());
   for (std::size_t i = 0; i < flows.size(); ++i) {
-    network.send(Rank(flows[i].from), Rank(flows[i].to), flows[i].size, 0,
+    network.send(Rank(flows[i].from), Rank(flows[i].to), flows[i].size, {},
                  [&done, i](Time now) { done[i] = now; });
   }
   network.run();

@@ -54,7 +54,7 @@ inline Outcome play(const RandomScenario& s, std::uint64_t seed) {
   auto network = network_on(s.fabric, s.profile, seed);
   for (std::size_t i = 0; i < s.flows.size(); ++i) {
     network->at(s.starts[i], [&, i](Time) {
-      network->send(Rank(s.flows[i].from), Rank(s.flows[i].to), s.flows[i].size, 0,
+      network->send(Rank(s.flows[i].from), Rank(s.flows[i].to), s.flows[i].size, {},
                     [&out, i](Time now) { out.done[i] = now; });
     });
   }

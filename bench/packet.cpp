@@ -1,0 +1,114 @@
+// `./dev bench`: the three workloads of workloads.h on one thread, and a loop that calibrates the
+// machine, so that ratios hold on any.
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "workloads.h"
+
+namespace {
+
+using namespace fabricast;
+using namespace fabricast::base::literals;
+using nlohmann::json;
+
+/// 10^9 dependent multiply-adds through a volatile variable: 1.15 s where the peers were measured.
+double calibration_s() {
+  volatile std::uint64_t x = 1;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 1'000'000'000; ++i) x = x * 6364136223846793005ULL + 1;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+json to_json(const bench::Outcome& outcome) {
+  const auto& fct = outcome.completion_us;
+  return {{"wall_s", outcome.wall_s},
+          {"packet_hops", outcome.counters.packet_hops},
+          {"events", outcome.counters.events},
+          {"mean_fct_us",
+           std::accumulate(fct.begin(), fct.end(), 0.0) / static_cast<double>(fct.size())},
+          {"max_fct_us", *std::max_element(fct.begin(), fct.end())},
+          {"last_us", outcome.last_us},
+          {"pause_frames", outcome.counters.pause_frames},
+          {"ecn_marked_packets", outcome.counters.ecn_marked_packets}};
+}
+
+/// Runs `workload` in a process of its own, so that its peak memory is its own.
+json in_a_process(const std::function<json()>& workload) {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    json result = workload();
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    result["peak_rss_mb"] = static_cast<double>(usage.ru_maxrss) / 1000;
+    const std::string text = result.dump();
+    const bool written =
+        write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    _exit(written ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string text;
+  char block[4096];
+  for (ssize_t n = 0; (n = read(ends[0], block, sizeof block)) > 0;) {
+    text.append(block, static_cast<std::size_t>(n));
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) throw std::runtime_error("a workload failed");
+  return json::parse(text);
+}
+
+void print(const std::string& name, const json& w) {
+  const double wall = w.at("wall_s");
+  const double hops = w.at("packet_hops");
+  const double events = w.at("events");
+  std::cout << fmt::format(
+      "{:<10} {:7.2f} s  {:6.1f} M packet-hops/s  {:5.2f} events/hop  {:6.1f} MB  mean {:10.2f} us"
+      "  max {:10.2f} us  last {:10.2f} us\n",
+      name, wall, hops / wall * 1e-6, events / hops, w.at("peak_rss_mb").get<double>(),
+      w.at("mean_fct_us").get<double>(), w.at("max_fct_us").get<double>(),
+      w.at("last_us").get<double>());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string file;
+  std::string only;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::string(argv[i]) == "--json") file = argv[i + 1];
+    if (std::string(argv[i]) == "--only") only = argv[i + 1];
+  }
+  const auto pfc = bench::profile({});
+  const auto dcqcn = bench::profile({.dcqcn = true});
+  const std::vector<std::pair<std::string, std::function<json()>>> workloads = {
+      {"w1", [&] { return to_json(bench::permutation(pfc, 8, 100'000'000_B)); }},
+      {"w1_dcqcn", [&] { return to_json(bench::permutation(dcqcn, 8, 100'000'000_B)); }},
+      {"w2", [&] { return to_json(bench::incast(pfc, 50'000'000_B)); }},
+      {"w3", [&] { return to_json(bench::ring(pfc, 256_KiB)); }},
+  };
+  json result;
+  result["calibration_s"] = only.empty() ? calibration_s() : 0.0;
+  std::cout << fmt::format("calibration {:.2f} s\n", result["calibration_s"].get<double>());
+  for (const auto& [name, workload] : workloads) {
+    if (!only.empty() && name != only) continue;
+    result[name] = in_a_process(workload);
+    print(name, result[name]);
+  }
+  if (!file.empty()) std::ofstream(file) << result.dump(2) << '\n';
+  return 0;
+}

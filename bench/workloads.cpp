@@ -1,0 +1,145 @@
+#include "workloads.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "packet/packet_network.h"
+
+namespace fabricast::bench {
+
+namespace {
+
+using base::Bytes;
+using base::Rank;
+using base::Time;
+using namespace base::literals;
+
+constexpr std::uint64_t kSeed = 1;
+
+std::unique_ptr<network::Network> network_of(const catalog::FabricProfile& profile,
+                                             int ports_per_switch) {
+  return packet::make_network(fat_tree(ports_per_switch), profile, {3600_gbps, 1_us}, kSeed);
+}
+
+Outcome run(network::Network& network, std::vector<double> completion_us) {
+  const auto begin = std::chrono::steady_clock::now();
+  network.run();
+  Outcome outcome;
+  outcome.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  outcome.counters = network.counters();
+  outcome.last_us = network.now().us();
+  outcome.completion_us = std::move(completion_us);
+  return outcome;
+}
+
+}  // namespace
+
+std::shared_ptr<const fabric::Fabric> fat_tree(int ports_per_switch) {
+  fabric::TopologySpec spec;
+  spec.kind = fabric::TopologyKind::kFatTree;
+  spec.nodes = ports_per_switch * ports_per_switch * ports_per_switch / 4;
+  spec.gpus_per_node = 1;
+  spec.nics_per_node = 1;
+  spec.nic_rate = 100_gbps;
+  spec.switch_ports = ports_per_switch;
+  spec.switch_rate = 100_gbps;
+  spec.cable_m = 200;
+  spec.cable_ns_per_m = 5;
+  return std::make_shared<const fabric::Fabric>(fabric::build(spec));
+}
+
+catalog::FabricProfile profile(Congestion congestion) {
+  catalog::FabricProfile p;
+  p.id = p.name = "bench";
+  p.kind = catalog::FabricKind::kRoceV2;
+  p.link.mtu = 4096_B;
+  p.link.header = 64_B;
+  p.link.ack = 64_B;
+  p.switching.forwarding = catalog::Forwarding::kStoreAndForward;
+  p.switching.buffer = Bytes(32'000'000);
+  p.paths.routing = catalog::Routing::kEcmp;
+  p.transport.ack_every = 1;
+  p.pfc.enabled = true;
+  p.pfc.alpha = 1.0 / 8;
+  p.pfc.xon_offset = 3 * 4160_B;
+  p.pfc.headroom_computed = false;
+  p.pfc.headroom = Bytes(37'500);
+  if (congestion.dcqcn) {
+    p.ecn.enabled = p.dcqcn.enabled = true;
+    p.ecn.kmin = Bytes(400'000);
+    p.ecn.kmax = Bytes(1'600'000);
+    p.ecn.pmax = 0.2;
+    p.dcqcn.g = 1.0 / 256;
+    p.dcqcn.alpha_timer = 1_us;
+    p.dcqcn.decrease_interval = 4_us;
+    p.dcqcn.increase_timer = 300_us;
+    p.dcqcn.cnp_interval = 4_us;
+    p.dcqcn.byte_counter = Bytes(1'000'000'000'000);  // ns-3's model has the timer alone
+    p.dcqcn.fast_recovery_steps = 1;
+    p.dcqcn.additive_increase = 20_mbps;
+    p.dcqcn.hyper_increase = 200_mbps;
+    p.dcqcn.minimum_rate = 100_mbps;
+    p.dcqcn.clamp_target = false;  // CLAMP_TARGET_RATE 0
+  }
+  return p;
+}
+
+Outcome permutation(const catalog::FabricProfile& profile, int ports_per_switch, Bytes bytes) {
+  const auto network = network_of(profile, ports_per_switch);
+  const auto hosts =
+      static_cast<std::uint32_t>(ports_per_switch * ports_per_switch * ports_per_switch / 4);
+  const auto done = std::make_shared<std::vector<double>>(hosts);
+  for (std::uint32_t h = 0; h < hosts; ++h) {
+    network->send(Rank(h), Rank((h + hosts / 2) % hosts), bytes,
+                  {0, network::Completion::kAcknowledged},
+                  [done, h](Time now) { (*done)[h] = now.us(); });
+  }
+  Outcome outcome = run(*network, {});
+  outcome.completion_us = *done;
+  return outcome;
+}
+
+Outcome incast(const catalog::FabricProfile& profile, Bytes bytes) {
+  const auto network = network_of(profile, 8);
+  const auto done = std::make_shared<std::vector<double>>(64);
+  for (std::uint32_t i = 0; i < 64; ++i) {
+    network->send(Rank(64 + i), Rank(0), bytes, {0, network::Completion::kAcknowledged},
+                  [done, i](Time now) { (*done)[i] = now.us(); });
+  }
+  Outcome outcome = run(*network, {});
+  outcome.completion_us = *done;
+  return outcome;
+}
+
+namespace {
+
+constexpr std::uint32_t kRing = 128;
+
+struct Ring {
+  network::Network& network;
+  Bytes chunk;
+  std::vector<double> step_us;
+
+  void start(std::uint32_t c, std::uint32_t step) {
+    if (step == 2 * (kRing - 1)) return;
+    const Time begin = network.now();
+    network.send(Rank((c + step) % kRing), Rank((c + step + 1) % kRing), chunk,
+                 {0, network::Completion::kAcknowledged}, [this, c, step, begin](Time now) {
+                   step_us.push_back((now - begin).us());
+                   start(c, step + 1);
+                 });
+  }
+};
+
+}  // namespace
+
+Outcome ring(const catalog::FabricProfile& profile, Bytes chunk) {
+  const auto network = network_of(profile, 8);
+  Ring state{*network, chunk, {}};
+  for (std::uint32_t c = 0; c < kRing; ++c) state.start(c, 0);
+  Outcome outcome = run(*network, {});
+  outcome.completion_us = std::move(state.step_us);
+  return outcome;
+}
+
+}  // namespace fabricast::bench
