@@ -92,10 +92,8 @@ class Engine final : public network::Network {
   void await_credits(std::uint32_t port);
   bool take_credits(std::uint32_t port, std::int64_t bytes);
   void on_host(PacketIndex packet);
-  SharedBuffer& buffer_of(std::uint32_t device) { return buffers_[buffer_index_[device]]; }
-  int local_port(std::uint32_t port) const {
-    return static_cast<int>(port - fabric_->devices()[ports_[port].device].first_port);
-  }
+  SharedBuffer& buffer_of(std::uint32_t device) { return buffers_[device]; }
+  std::size_t local_port(std::uint32_t port) const { return ports_[port].local; }
 
   // Reliable connections (rdma.h).
   void mark_ready(std::uint32_t index);
@@ -130,8 +128,7 @@ class Engine final : public network::Network {
   engine::EventQueue events_;
   PacketSlab packets_;
   std::vector<PortState> ports_;
-  std::vector<SharedBuffer> buffers_;         ///< of the switches
-  std::vector<std::uint32_t> buffer_index_;   ///< per device
+  std::vector<SharedBuffer> buffers_;         ///< of the switches, which are the first devices
   std::vector<CreditUpdate> credit_updates_;  ///< a ring per port
   std::size_t credit_ring_ = 0;               ///< entries of one ring
   std::vector<Flow> flows_;

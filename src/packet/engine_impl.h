@@ -35,7 +35,6 @@ Engine<K>::Engine(std::shared_ptr<const fabric::Fabric> fabric,
   const std::size_t cores_per_nic =
       kTcp ? static_cast<std::size_t>(profile_.tcp.cores_per_nic) : std::size_t{1};
   cores_.resize(adapters_.size() * cores_per_nic);
-  events_.reserve(ports_.size() * 2);
 }
 
 template <FabricKind K>
@@ -56,6 +55,7 @@ void Engine<K>::build_ports() {
     port.pipeline_ps = to_switch ? profile_.switching.latency.ps() : 0;
     port.peer = ports[i].peer.index();
     port.device = ports[i].device.index();
+    port.local = i - devices[port.device].first_port;
     port.peer_is_switch = to_switch;
     port.head_arrives = to_switch && cut_through;
   }
@@ -86,10 +86,8 @@ void Engine<K>::build_ports() {
 template <FabricKind K>
 void Engine<K>::build_buffers() {
   const auto devices = fabric_->devices();
-  buffer_index_.resize(devices.size(), kNone);
   for (std::uint32_t d = 0; d < devices.size(); ++d) {
-    if (devices[d].kind != fabric::DeviceKind::kSwitch) continue;
-    buffer_index_[d] = static_cast<std::uint32_t>(buffers_.size());
+    if (devices[d].kind != fabric::DeviceKind::kSwitch) break;  // adapters are the last devices
     SharedBuffer::Spec spec;
     spec.total = profile_.switching.buffer.count();
     spec.lossless = kRoce && profile_.pfc.enabled;
@@ -356,57 +354,57 @@ template <FabricKind K>
 void Engine<K>::dispatch(const engine::Event& event) {
   switch (event.kind()) {
     case kArrive:
-      on_arrive(event.target);
+      on_arrive(event.target());
       break;
     case kWake:
-      ports_[event.target].wake_pending = false;
-      try_start(event.target);
+      ports_[event.target()].wake_pending = false;
+      try_start(event.target());
       break;
     case kPause: {
-      PortState& port = ports_[event.target];
+      PortState& port = ports_[event.target()];
       port.paused = true;
       port.paused_since_ps = event.time_ps;
       break;
     }
     case kResume: {
-      PortState& port = ports_[event.target];
+      PortState& port = ports_[event.target()];
       port.paused = false;
       port.paused_ps += event.time_ps - port.paused_since_ps;
-      try_start(event.target);
+      try_start(event.target());
       break;
     }
     case kCredit:
-      ports_[event.target].credit_pending = false;
-      try_start(event.target);
+      ports_[event.target()].credit_pending = false;
+      try_start(event.target());
       break;
     case kPaced:
-      if constexpr (!kTcp) on_paced(event.target);
+      if constexpr (!kTcp) on_paced(event.target());
       break;
     case kRateTimer:
-      if constexpr (!kTcp) on_rate_timer(event.target);
+      if constexpr (!kTcp) on_rate_timer(event.target());
       break;
     case kRetransmit:
       if constexpr (kTcp) {
-        on_tcp_timer(event.target);
+        on_tcp_timer(event.target());
       } else {
-        on_retransmit_timer(event.target);
+        on_retransmit_timer(event.target());
       }
       break;
     case kDelayedAck:
-      if constexpr (kTcp) on_delayed_ack(event.target);
+      if constexpr (kTcp) on_delayed_ack(event.target());
       break;
     case kCoreDone:
-      if constexpr (kTcp) on_core_done(event.target);
+      if constexpr (kTcp) on_core_done(event.target());
       break;
     case kMessageStart:
-      on_message_start(event.target, event.value);
+      on_message_start(event.target(), event.value);
       break;
     case kDelivered:
-      on_delivered(event.target);
+      on_delivered(event.target());
       break;
     case kTimer: {
-      const network::Callback callback = std::move(timers_[event.target]);
-      timers_.release(event.target);
+      const network::Callback callback = std::move(timers_[event.target()]);
+      timers_.release(event.target());
       --outstanding_;
       callback(now());
       break;

@@ -143,7 +143,7 @@ void Engine<K>::leave_switch(const PortState& port, const Packet& packet) {
   } else {
     if (packet.type == PacketType::kCnp) return;
     SharedBuffer& buffer = buffer_of(port.device);
-    const int ingress = local_port(packet.ingress);
+    const std::size_t ingress = local_port(packet.ingress);
     buffer.release(ingress, packet.wire);
     if constexpr (kRoce) {
       if (profile_.pfc.enabled && buffer.resume_due(ingress)) send_pause(packet.ingress, false);

@@ -39,7 +39,7 @@ class SharedBuffer {
 
   /// Takes a packet in from local port `ingress` towards a queue that holds `queued` bytes. False:
   /// it must be dropped, and nothing was charged.
-  bool admit(int ingress, std::int64_t size, std::int64_t queued) {
+  bool admit(std::size_t ingress, std::int64_t size, std::int64_t queued) {
     if (!spec_.lossless) {
       const std::int64_t free = pool_ - pool_used_;
       if (size > free ||
@@ -49,7 +49,7 @@ class SharedBuffer {
       pool_used_ += size;
       return true;
     }
-    Ingress& in = ingress_[static_cast<std::size_t>(ingress)];
+    Ingress& in = ingress_[ingress];
     if (!in.paused && in.pool + size <= pool_limit() && pool_used_ + size <= pool_) {
       in.pool += size;
       pool_used_ += size;
@@ -60,12 +60,12 @@ class SharedBuffer {
     return true;
   }
 
-  void release(int ingress, std::int64_t size) {
+  void release(std::size_t ingress, std::int64_t size) {
     if (!spec_.lossless) {
       pool_used_ -= size;
       return;
     }
-    Ingress& in = ingress_[static_cast<std::size_t>(ingress)];
+    Ingress& in = ingress_[ingress];
     const std::int64_t from_headroom = in.headroom < size ? in.headroom : size;
     in.headroom -= from_headroom;
     in.pool -= size - from_headroom;
@@ -73,16 +73,16 @@ class SharedBuffer {
   }
 
   /// True when XOFF is due; the caller sends it and the ingress counts as paused from now on.
-  bool pause_due(int ingress) {
-    Ingress& in = ingress_[static_cast<std::size_t>(ingress)];
+  bool pause_due(std::size_t ingress) {
+    Ingress& in = ingress_[ingress];
     if (in.paused || (in.headroom == 0 && in.pool < pool_limit())) return false;
     in.paused = true;
     return true;
   }
 
   /// True when XON is due; the caller sends it and the ingress no longer counts as paused.
-  bool resume_due(int ingress) {
-    Ingress& in = ingress_[static_cast<std::size_t>(ingress)];
+  bool resume_due(std::size_t ingress) {
+    Ingress& in = ingress_[ingress];
     if (!in.paused || in.headroom > 0) return false;
     if (in.pool > 0 && in.pool + spec_.xon_offset > pool_limit()) return false;
     in.paused = false;

@@ -1,6 +1,8 @@
 #include "engine/event_queue.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -31,17 +33,65 @@ TEST(EventQueue, GivesEventsInOrderOfTime) {
   EXPECT_EQ(queue.popped(), 5000U);
 }
 
-TEST(EventQueue, KeepsTheOrderOfInsertionAmongEqualTimes) {
+TEST(EventQueue, OrdersEqualTimesByKindThenTargetThenValue) {
+  std::vector<Event> events;
+  for (std::uint32_t kind = 0; kind < 4; ++kind) {
+    for (std::uint32_t target = 0; target < 10; ++target) {
+      for (std::uint32_t value = 0; value < 3; ++value) {
+        events.push_back({5000, kind << Event::kTargetBits | target, value});
+      }
+    }
+  }
+  std::vector<std::size_t> order(events.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i * 37 % order.size();
   EventQueue queue;
-  for (std::uint32_t i = 0; i < 1000; ++i) {
-    queue.push(5_ns, static_cast<std::uint8_t>(255 - i % 256), i, i + 1);
+  for (const std::size_t i : order) {
+    queue.push(5_ns, events[i].kind(), events[i].target(), events[i].value);
   }
-  for (std::uint32_t i = 0; i < 1000; ++i) {
+  for (const Event& expected : events) {
     const Event event = queue.pop();
-    EXPECT_EQ(event.target, i);
-    EXPECT_EQ(event.value, i + 1);
-    EXPECT_EQ(event.kind(), 255 - i % 256);
+    EXPECT_EQ(event.kind_and_target, expected.kind_and_target);
+    EXPECT_EQ(event.value, expected.value);
   }
+}
+
+/// Holds `pending` events and replaces each that leaves by one at a random distance; every event
+/// must leave in the order of a plain ordered set.
+void expect_the_order_of_a_set(std::size_t pending, std::int64_t reach, std::int64_t rounding) {
+  using Key = std::tuple<std::int64_t, std::uint32_t, std::uint32_t>;
+  std::multiset<Key> set;
+  EventQueue queue;
+  base::RandomStream random(13, "set");
+  const auto add = [&] {
+    std::int64_t ahead = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(reach)));
+    if (random.below(100) == 0) ahead *= 1000;  // a timer
+    const std::int64_t at = (queue.now().ps() + ahead + rounding) / rounding * rounding;
+    const auto target = static_cast<std::uint32_t>(random.below(1000));
+    queue.push(Time::picoseconds(at), 1, target, 7);
+    set.emplace(at, 1U << Event::kTargetBits | target, 7U);
+  };
+  for (std::size_t i = 0; i < pending; ++i) add();
+  for (int i = 0; i < 60000; ++i) {
+    ASSERT_EQ(queue.next().ps(), std::get<0>(*set.begin()));
+    const Event event = queue.pop();
+    ASSERT_EQ(Key(event.time_ps, event.kind_and_target, event.value), *set.begin());
+    set.erase(set.begin());
+    add();
+    ASSERT_EQ(queue.size(), pending);
+  }
+}
+
+TEST(EventQueue, LeavesInTheOrderOfASetWhenEventsAreDense) {
+  expect_the_order_of_a_set(3000, 1'000'000, 1);
+}
+TEST(EventQueue, LeavesInTheOrderOfASetWhenEventsAreSparse) {
+  expect_the_order_of_a_set(3, 1'000'000'000, 1);
+}
+TEST(EventQueue, LeavesInTheOrderOfASetWhenManyShareAnInstant) {
+  expect_the_order_of_a_set(500, 1'000'000, 250'000);
+}
+TEST(EventQueue, LeavesInTheOrderOfASetWhenAllShareFewInstants) {
+  expect_the_order_of_a_set(20000, 100, 100);
 }
 
 TEST(EventQueue, StaysOrderedWhilePushesAndPopsMix) {
