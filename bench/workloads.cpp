@@ -91,7 +91,7 @@ Outcome permutation(const catalog::FabricProfile& profile, int ports_per_switch,
   const auto done = std::make_shared<std::vector<double>>(hosts);
   for (std::uint32_t h = 0; h < hosts; ++h) {
     network->send(Rank(h), Rank((h + hosts / 2) % hosts), bytes,
-                  {0, network::Completion::kAcknowledged},
+                  {.completion = network::Completion::kAcknowledged},
                   [done, h](Time now) { (*done)[h] = now.us(); });
   }
   Outcome outcome = run(*network, {});
@@ -103,7 +103,7 @@ Outcome incast(const catalog::FabricProfile& profile, Bytes bytes) {
   const auto network = network_of(profile, 8);
   const auto done = std::make_shared<std::vector<double>>(64);
   for (std::uint32_t i = 0; i < 64; ++i) {
-    network->send(Rank(64 + i), Rank(0), bytes, {0, network::Completion::kAcknowledged},
+    network->send(Rank(64 + i), Rank(0), bytes, {.completion = network::Completion::kAcknowledged},
                   [done, i](Time now) { (*done)[i] = now.us(); });
   }
   Outcome outcome = run(*network, {});
@@ -124,7 +124,7 @@ struct Ring {
     if (step == 2 * (kRing - 1)) return;
     const Time begin = network.now();
     network.send(Rank((c + step) % kRing), Rank((c + step + 1) % kRing), chunk,
-                 {0, network::Completion::kAcknowledged}, [this, c, step, begin](Time now) {
+                 {.completion = network::Completion::kAcknowledged}, [this, c, step, begin](Time now) {
                    step_us.push_back((now - begin).us());
                    start(c, step + 1);
                  });

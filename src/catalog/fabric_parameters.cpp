@@ -205,6 +205,53 @@ std::vector<FabricParameter> lossless_ethernet() {
   };
 }
 
+/// One member of an array: `classes.weight_3`.
+FabricParameter element(std::string key, std::array<int, kMaxClasses> Profile::Classes::* array,
+                        std::size_t i, double max, const Kinds& kinds, std::string meaning) {
+  FabricParameter p;
+  p.info = {fmt::format("{}_{}", key, i), "1", 0, max, std::move(meaning), {}, kinds};
+  p.whole = true;
+  p.optional = true;
+  p.get = [=](const Profile& profile) { return static_cast<double>((profile.classes.*array)[i]); };
+  p.set = [=](Profile& profile, double value) {
+    (profile.classes.*array)[i] = static_cast<int>(value);
+  };
+  return p;
+}
+
+FabricParameter optional(FabricParameter parameter) {
+  parameter.optional = true;
+  return parameter;
+}
+
+/// Most fabrics have one class; these need not be stated.
+std::vector<FabricParameter> classes() {
+  using Classes = Profile::Classes;
+  const auto c = &Profile::classes;
+  std::vector<FabricParameter> table = {
+      optional(quantity("classes.count", c, &Classes::count, "1", 1, kMaxClasses, kAll,
+                        "traffic classes in use: priorities of Ethernet, service levels on virtual "
+                        "lanes of InfiniBand")),
+      optional(choice("classes.scheduling", c, &Classes::scheduling, {"strict", "weighted"}, kAll,
+                      "how an egress picks among classes: the highest first, or by weight")),
+      optional(quantity("classes.high_limit", c, &Classes::high_limit, "1", 0, 255, kInfiniBandOnly,
+                        "HighPriLimit: x 4096 bytes of the high-priority table before the low one "
+                        "has its turn; 255: no limit")),
+      optional(quantity("pfc.lossless_classes", &Profile::pfc, &Profile::Pfc::lossless_classes, "1",
+                        1, kMaxClasses, kRoceOnly,
+                        "classes, from 0 upwards, that PFC pauses; the others drop")),
+  };
+  for (std::size_t i = 0; i < kMaxClasses; ++i) {
+    table.push_back(element("classes.weight", &Classes::weight, i, 255, kAll,
+                            "turn of this class, x 64 bytes; InfiniBand's low-priority table"));
+  }
+  for (std::size_t i = 0; i < kMaxClasses; ++i) {
+    table.push_back(element("classes.high_weight", &Classes::high_weight, i, 255, kInfiniBandOnly,
+                            "turn in InfiniBand's high-priority table; 0: not in it"));
+  }
+  return table;
+}
+
 std::vector<FabricParameter> rate_control() {
   using Dcqcn = Profile::Dcqcn;
   const auto d = &Profile::dcqcn;
@@ -268,6 +315,7 @@ std::vector<FabricParameter> make_table() {
   append(table, host_and_paths());
   append(table, transport());
   append(table, lossless_ethernet());
+  append(table, classes());
   append(table, rate_control());
   append(table, credits_and_tcp());
   return table;

@@ -14,7 +14,8 @@ namespace fabricast::catalog {
 
 struct FabricParameter {
   ParameterInfo info;
-  bool whole = false;  ///< takes whole numbers only
+  bool whole = false;     ///< takes whole numbers only
+  bool optional = false;  ///< a mechanism that is off unless stated: a profile need not have it
   std::function<double(const FabricProfile&)> get;
   std::function<void(FabricProfile&, double)> set;
 

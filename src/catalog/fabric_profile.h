@@ -3,6 +3,7 @@
 // never as an `if` in the code. Each parameter is declared once, in fabric_profile.cpp, with its
 // key, unit and range; that list reads the catalogue, applies a scenario's overrides, and prints.
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,6 +32,16 @@ enum class LossRecovery {
   kOutOfOrder,  ///< direct placement of out-of-order packets; the partner of adaptive routing
 };
 
+/// Traffic classes that a fabric can tell apart: the 8 priorities of IEEE 802.1Q; as many of
+/// InfiniBand's 15 data lanes.
+inline constexpr int kMaxClasses = 8;
+
+/// How an egress picks among classes that have something to send.
+enum class Scheduling {
+  kStrict,    ///< the highest class first
+  kWeighted,  ///< by weight; with InfiniBand's high-priority table before the other
+};
+
 struct FabricProfile {
   std::string id;    ///< catalogue id it was made from: "roce-v2"
   std::string name;  ///< key in results; the scenario's `name`, else the id
@@ -52,6 +63,14 @@ struct FabricProfile {
     Forwarding forwarding = Forwarding::kCutThrough;
     base::Bytes buffer;  ///< shared packet buffer of a switch (Ethernet)
   } switching;
+
+  struct Classes {
+    int count = 1;  ///< classes in use; a message's class is its priority or service level
+    Scheduling scheduling = Scheduling::kWeighted;
+    std::array<int, kMaxClasses> weight = {1, 1, 1, 1, 1, 1, 1, 1};  ///< x 64 bytes a turn
+    std::array<int, kMaxClasses> high_weight = {};  ///< InfiniBand's high-priority table; 0: absent
+    int high_limit = 255;  ///< x 4096 bytes of the high table before the low one; 255: no limit
+  } classes;
 
   struct Host {
     base::Time send_overhead;     ///< post to first bit: doorbell, work-queue fetch, payload DMA
@@ -79,6 +98,7 @@ struct FabricProfile {
     base::Bytes xon_offset;  ///< XON this far below the trigger
     bool headroom_computed = true;  ///< by the formula of docs/models/packet.md; else `headroom`
     base::Bytes headroom;           ///< per ingress port and lossless priority
+    int lossless_classes = 1;       ///< classes 0 to this less one are paused; others drop
   } pfc;
 
   struct Ecn {

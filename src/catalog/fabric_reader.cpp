@@ -119,7 +119,9 @@ void complete_from_devices(Draft& draft, const Catalog& devices, const std::vect
 
 void require_all(const Draft& draft, const base::Location& where) {
   for (const FabricParameter& p : fabric_parameter_table()) {
-    if (!p.applies_to(draft.profile.kind) || draft.stated.contains(p.info.key)) continue;
+    if (p.optional || !p.applies_to(draft.profile.kind) || draft.stated.contains(p.info.key)) {
+      continue;
+    }
     base::Location place = where;
     place.key += '.';
     place.key += p.info.key;

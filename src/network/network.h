@@ -29,7 +29,8 @@ enum class Completion : std::uint8_t {
 };
 
 struct SendOptions {
-  std::uint32_t channel = 0;  ///< below kChannels
+  std::uint32_t channel = 0;   ///< below kChannels
+  unsigned traffic_class = 0;  ///< priority or service level; below the fabric's number of classes
   Completion completion = Completion::kDelivered;
 };
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "engine/event_queue.h"
+#include "packet/arbiter.h"
 #include "packet/flow_state.h"
 #include "packet/link.h"
 #include "packet/packet_network.h"
@@ -41,12 +42,12 @@ class Engine final : public network::Network {
 
  private:
   enum EventKind : std::uint8_t {
-    kArrive,        ///< head of a link's wire has reached the far end; target: egress port
-    kWake,          ///< an egress may start again; target: egress port
-    kPause,         ///< XOFF takes effect; target: egress port
-    kResume,        ///< XON takes effect; target: egress port
-    kCredit,        ///< a flow-control packet reaches a stalled sender; target: egress port
-    kPaced,         ///< a rate-limited queue pair may send again; target: flow
+    kArrive,  ///< head of a link's wire has reached the far end; target: egress port
+    kWake,    ///< an egress may start again; target: egress port
+    kPause,   ///< XOFF takes effect; target: egress port, value: class
+    kResume,  ///< XON takes effect; target: egress port, value: class
+    kCredit,  ///< a flow-control packet reaches a stalled sender; target: egress port, value: class
+    kPaced,   ///< a rate-limited queue pair may send again; target: flow
     kRateTimer,     ///< DCQCN deadline; target: flow
     kRetransmit,    ///< retransmission timer; target: flow
     kDelayedAck,    ///< an acknowledgement has been held back long enough; target: flow
@@ -59,8 +60,9 @@ class Engine final : public network::Network {
   // Set-up (engine.h).
   void build_ports();
   void build_buffers();
-  std::uint32_t connection(base::Rank src, base::Rank dst, std::uint32_t channel);
-  std::uint32_t make_flow(std::uint32_t source, std::uint32_t destination, std::uint64_t hash);
+  std::uint32_t connection(base::Rank src, base::Rank dst, const network::SendOptions& options);
+  std::uint32_t make_flow(std::uint32_t source, std::uint32_t destination, std::uint64_t hash,
+                          unsigned traffic_class);
   std::uint32_t make_path(std::uint32_t source, std::uint32_t destination, std::uint64_t hash);
   base::Error no_route(std::uint32_t source, std::uint32_t destination) const;
   void add_transfer(std::uint32_t flow, std::int64_t bytes, std::uint32_t message,
@@ -85,20 +87,38 @@ class Engine final : public network::Network {
   void forward(PacketIndex packet, std::uint32_t ingress_link);
   std::uint32_t next_port(const Packet& packet, std::uint32_t device) const;
   void leave_switch(const PortState& port, const Packet& packet);
-  void send_pause(std::uint32_t ingress, bool xoff);
-  void free_credits(std::uint32_t ingress, std::int64_t bytes);
+  PacketIndex take(std::uint32_t port, unsigned traffic_class);
+  void drop(PacketIndex packet);
+  bool admit(Packet& packet, std::uint32_t ingress, const PortState& out);
+  void accept_on_lane(std::uint32_t ingress, const Packet& packet);
+  void send_pause(std::uint32_t ingress, unsigned traffic_class, bool xoff);
+  void on_pause(std::uint32_t port, unsigned traffic_class);
+  void on_resume(std::uint32_t port, unsigned traffic_class);
+  void free_credits(std::uint32_t ingress, unsigned traffic_class, std::int64_t bytes);
   std::int64_t send_link_control(std::uint32_t port, std::int64_t bytes);
-  void read_credit_updates(std::uint32_t port);
-  void await_credits(std::uint32_t port);
-  bool take_credits(std::uint32_t port, std::int64_t bytes);
+  void read_credit_updates(std::size_t lane);
+  void await_credits(std::uint32_t port, unsigned traffic_class);
+  bool take_credits(std::uint32_t port, unsigned traffic_class, std::int64_t bytes);
   void on_host(PacketIndex packet);
   SharedBuffer& buffer_of(std::uint32_t device) { return buffers_[device]; }
-  std::size_t local_port(std::uint32_t port) const { return ports_[port].local; }
+  /// Classes that PFC keeps from loss.
+  bool lossless(unsigned traffic_class) const {
+    return kRoce && static_cast<int>(traffic_class) < lossless_classes_;
+  }
+  /// Place of a port and lossless class in its switch's buffer.
+  std::size_t buffer_place(std::uint32_t port, unsigned traffic_class) const {
+    return ports_[port].local * static_cast<std::size_t>(lossless_classes_) + traffic_class;
+  }
+  std::size_t lane_of(std::uint32_t port, unsigned traffic_class) const {
+    return port * static_cast<std::size_t>(profile_.classes.count) + traffic_class;
+  }
 
   // Reliable connections (rdma.h).
   void mark_ready(std::uint32_t index);
   bool has_work(const QueuePair& qp) const;
-  PacketIndex pull(std::uint32_t port);
+  void join_ring(std::uint32_t index);
+  void leave_ring(PortState& port, ReadyRing& ring, unsigned traffic_class);
+  PacketIndex pull(std::uint32_t port, unsigned traffic_class);
   void on_data(PacketIndex packet);
   void on_ack(PacketIndex packet);
   void on_cnp(std::uint32_t index);
@@ -128,8 +148,12 @@ class Engine final : public network::Network {
   engine::EventQueue events_;
   PacketSlab packets_;
   std::vector<PortState> ports_;
-  std::vector<SharedBuffer> buffers_;         ///< of the switches, which are the first devices
-  std::vector<CreditUpdate> credit_updates_;  ///< a ring per port
+  std::vector<SharedBuffer> buffers_;  ///< of the switches, which are the first devices
+  bool several_classes_ = false;
+  int lossless_classes_ = 0;
+  std::vector<Arbiter> arbiters_;             ///< per port, where there are several classes
+  std::vector<Lane> lanes_;                   ///< per port and class (InfiniBand)
+  std::vector<CreditUpdate> credit_updates_;  ///< a ring per lane
   std::size_t credit_ring_ = 0;               ///< entries of one ring
   std::vector<Flow> flows_;
   std::vector<Adapter> adapters_;

@@ -29,7 +29,12 @@ Engine<K>::Engine(std::shared_ptr<const fabric::Fabric> fabric,
       marking_(seed, "ecn-marking"),
       errors_(seed, "bit-errors"),
       timeout_(base::Time::picoseconds(4'096'000LL << profile.transport.timeout_exponent)) {
+  several_classes_ = profile_.classes.count > 1;
+  if (kRoce && profile_.pfc.enabled) {
+    lossless_classes_ = std::min(profile_.pfc.lossless_classes, profile_.classes.count);
+  }
   build_ports();
+  if (several_classes_) arbiters_.resize(ports_.size());
   if constexpr (kEthernet) build_buffers();
   adapters_.resize(static_cast<std::size_t>(fabric_->endpoints()));
   const std::size_t cores_per_nic =
@@ -75,10 +80,11 @@ void Engine<K>::build_ports() {
     }
     // The sender cannot be further ahead of what it has read than the largest credit limit.
     credit_ring_ = kMaxCreditBlocks / packet + 2;
-    credit_updates_.resize(ports_.size() * credit_ring_);
-    for (PortState& port : ports_) {
-      port.receiver.initialise(buffer, packet);
-      port.credits.initialise(buffer);
+    lanes_.resize(ports_.size() * static_cast<std::size_t>(profile_.classes.count));
+    credit_updates_.resize(lanes_.size() * credit_ring_);
+    for (Lane& lane : lanes_) {
+      lane.receiver.initialise(buffer, packet);
+      lane.sender.initialise(buffer);
     }
   }
 }
@@ -90,15 +96,16 @@ void Engine<K>::build_buffers() {
     if (devices[d].kind != fabric::DeviceKind::kSwitch) break;  // adapters are the last devices
     SharedBuffer::Spec spec;
     spec.total = profile_.switching.buffer.count();
-    spec.lossless = kRoce && profile_.pfc.enabled;
     spec.ingress_alpha = profile_.pfc.alpha;
     spec.queue_alpha = profile_.tcp.queue_alpha;
     spec.xon_offset = profile_.pfc.xon_offset.count();
-    for (std::uint32_t p = 0; spec.lossless && p < devices[d].port_count; ++p) {
+    for (std::uint32_t p = 0; p < devices[d].port_count; ++p) {
       const fabric::Port& port = fabric_->ports()[devices[d].first_port + p];
-      spec.headroom.push_back(profile_.pfc.headroom_computed
-                                  ? pfc_headroom(profile_, port.rate, port.delay).count()
-                                  : profile_.pfc.headroom.count());
+      const base::Bytes headroom = profile_.pfc.headroom_computed
+                                       ? pfc_headroom(profile_, port.rate, port.delay)
+                                       : profile_.pfc.headroom;
+      spec.headroom.insert(spec.headroom.end(), static_cast<std::size_t>(lossless_classes_),
+                           headroom.count());
     }
     buffers_.emplace_back(std::move(spec));
   }
@@ -149,9 +156,10 @@ base::Error Engine<K>::no_route(std::uint32_t source, std::uint32_t destination)
 
 template <FabricKind K>
 std::uint32_t Engine<K>::make_flow(std::uint32_t source, std::uint32_t destination,
-                                   std::uint64_t hash) {
+                                   std::uint64_t hash, unsigned traffic_class) {
   const auto index = static_cast<std::uint32_t>(flows_.size());
   Flow& flow = flows_.emplace_back();
+  flow.traffic_class = traffic_class;
   flow.source = source;
   flow.destination = destination;
   flow.source_port = fabric_->endpoint_port(fabric::EndpointId(source)).index();
@@ -179,9 +187,14 @@ std::uint32_t Engine<K>::make_flow(std::uint32_t source, std::uint32_t destinati
 
 // Queue pairs (or sockets) of a connection are neighbours in flows_.
 template <FabricKind K>
-std::uint32_t Engine<K>::connection(base::Rank src, base::Rank dst, std::uint32_t channel) {
-  const std::uint64_t key = (static_cast<std::uint64_t>(src.index()) << 40) |
-                            (static_cast<std::uint64_t>(dst.index()) << 16) | channel;
+std::uint32_t Engine<K>::connection(base::Rank src, base::Rank dst,
+                                    const network::SendOptions& options) {
+  if (options.traffic_class >= static_cast<unsigned>(profile_.classes.count)) {
+    throw base::failure("a message of a traffic class that the fabric does not have");
+  }
+  const std::uint64_t key = (static_cast<std::uint64_t>(options.traffic_class) << 61) |
+                            (static_cast<std::uint64_t>(src.index()) << 40) |
+                            (static_cast<std::uint64_t>(dst.index()) << 16) | options.channel;
   const auto [entry, added] =
       connections_.try_emplace(key, static_cast<std::uint32_t>(flows_.size()));
   if (added) {
@@ -190,7 +203,8 @@ std::uint32_t Engine<K>::connection(base::Rank src, base::Rank dst, std::uint32_
     for (int i = 0; i < count; ++i) {
       const std::uint64_t hash = base::mix64(base::mix64(seed_ ^ base::hash_name("ecmp")) ^
                                              base::mix64(key * 64 + static_cast<std::uint64_t>(i)));
-      make_flow(fabric_->endpoint_of(src).index(), fabric_->endpoint_of(dst).index(), hash);
+      make_flow(fabric_->endpoint_of(src).index(), fabric_->endpoint_of(dst).index(), hash,
+                options.traffic_class);
       connection_turn_.push_back(0);
     }
   }
@@ -208,7 +222,7 @@ void Engine<K>::send(base::Rank src, base::Rank dst, base::Bytes size,
     events_.push(node_links_.send(src, dst, size, now()), kDelivered, index);
     return;
   }
-  const std::uint32_t first = connection(src, dst, options.channel);
+  const std::uint32_t first = connection(src, dst, options);
   Adapter& adapter = adapters_[flows_[first].source];
   // The adapter starts at most message_rate messages per microsecond.
   base::Time start = std::max(now() + profile_.host.send_overhead,
@@ -357,24 +371,18 @@ void Engine<K>::dispatch(const engine::Event& event) {
       on_arrive(event.target());
       break;
     case kWake:
-      ports_[event.target()].wake_pending = false;
+      if (ports_[event.target()].wake_ps != event.time_ps) break;  // an earlier one came instead
+      ports_[event.target()].wake_ps = kNever;
       try_start(event.target());
       break;
-    case kPause: {
-      PortState& port = ports_[event.target()];
-      port.paused = true;
-      port.paused_since_ps = event.time_ps;
+    case kPause:
+      on_pause(event.target(), event.value);
       break;
-    }
-    case kResume: {
-      PortState& port = ports_[event.target()];
-      port.paused = false;
-      port.paused_ps += event.time_ps - port.paused_since_ps;
-      try_start(event.target());
+    case kResume:
+      on_resume(event.target(), event.value);
       break;
-    }
     case kCredit:
-      ports_[event.target()].credit_pending = false;
+      if constexpr (kCredits) lanes_[lane_of(event.target(), event.value)].update_event = false;
       try_start(event.target());
       break;
     case kPaced:
@@ -421,8 +429,8 @@ network::Counters Engine<K>::counters() const {
   for (const PortState& port : ports_) {
     std::int64_t paused = port.paused_ps;
     std::int64_t stalled = port.stalled_ps;
-    if (port.paused) paused += now().ps() - port.paused_since_ps;
-    if (port.stalled) stalled += now().ps() - port.stalled_since_ps;
+    if (port.paused != 0) paused += now().ps() - port.paused_since_ps;
+    if (port.stalled != 0) stalled += now().ps() - port.stalled_since_ps;
     c.paused += base::Time::picoseconds(paused);
     c.credit_stalled += base::Time::picoseconds(stalled);
     c.max_queue_bytes = std::max(c.max_queue_bytes, port.max_queued_bytes);

@@ -1,9 +1,11 @@
 #pragma once
 // What an adapter (or a TCP stack) keeps per connection, and how messages lie on it.
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "catalog/fabric_profile.h"
 #include "network/network.h"
 #include "packet/dcqcn.h"
 #include "packet/packet.h"
@@ -57,6 +59,7 @@ struct FlowBase {
   std::uint32_t destination = 0;  ///< endpoint
   std::uint32_t source_port = 0;
   std::uint32_t destination_port = 0;
+  unsigned traffic_class = 0;
   std::uint32_t path = 0;
   std::uint32_t reverse_path = 0;
   std::uint32_t end = 0;  ///< packets enqueued so far
@@ -108,10 +111,14 @@ struct Core {
   std::int64_t busy_ps = 0;
 };
 
-/// An adapter's queue pairs that have something to send, served round robin.
+/// Queue pairs that have something to send, served round robin.
+struct ReadyRing {
+  std::uint32_t head = kNone;
+  std::uint32_t tail = kNone;
+};
+
 struct Adapter {
-  std::uint32_t ready_head = kNone;
-  std::uint32_t ready_tail = kNone;
+  std::array<ReadyRing, catalog::kMaxClasses> ready;  ///< per class
   std::int64_t next_message_ps = 0;
   std::uint32_t flows = 0;
 };

@@ -2,47 +2,59 @@
 // State of one port: the directed link that leaves it, and what it keeps as the receiver of the
 // link that comes in. All times are picoseconds as plain integers: this is the hot path.
 
+#include <array>
 #include <cstdint>
+#include <limits>
 
+#include "catalog/fabric_profile.h"
 #include "packet/credits.h"
 #include "packet/packet.h"
 
 namespace fabricast::packet {
 
-/// What every packet touches comes first, in one cache line.
+/// Traffic classes: priorities of Ethernet, service levels on virtual lanes of InfiniBand.
+inline constexpr int kMaxClasses = catalog::kMaxClasses;
+using ClassMask = std::uint8_t;
+constexpr ClassMask mask_of(unsigned traffic_class) {
+  return static_cast<ClassMask>(1U << traffic_class);
+}
+
+inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
+/// An egress queue of one traffic class.
+struct ClassQueue {
+  PacketQueue packets;
+  std::int64_t bytes = 0;
+};
+
+/// What every packet touches comes first, in one cache line (with the queue of class 0).
 struct alignas(64) PortState {
   std::int64_t busy_until_ps = 0;
-  std::int64_t queued_bytes = 0;
-  PacketQueue data;
-  PacketQueue control;
+  std::int64_t wake_ps = kNever;  ///< when the earliest kWake event is due
+  PacketQueue control;            ///< congestion notifications, above every class
   PacketQueue wire;
   std::uint32_t peer = 0;
   std::uint32_t device = 0;
-  std::uint32_t adapter = kNone;  ///< endpoint, where this port is an adapter's
-  bool wake_pending = false;
-  bool paused = false;
-  bool stalled = false;         ///< lacks credits
+  ClassMask queued = 0;         ///< classes whose queue holds something
+  ClassMask ready = 0;          ///< adapter: classes with a queue pair that has work
+  ClassMask paused = 0;         ///< classes held by PFC
+  ClassMask stalled = 0;        ///< classes that lack credits
   bool peer_is_switch = false;  ///< at the far end of the cable
   bool head_arrives = false;    ///< far end is a cut-through switch: it acts on the head
-  bool credit_pending = false;  ///< a kCredit event is on its way to a stalled sender
+  std::array<ClassQueue, kMaxClasses> classes;
 
   // Constants of the link.
+  std::uint32_t adapter = kNone;      ///< endpoint, where this port is an adapter's
   std::uint32_t local = 0;            ///< number of this port within its device
   std::int64_t ps_per_byte_q16 = 0;   ///< serialisation, 16 fractional bits
   std::int64_t gap_per_byte_q16 = 0;  ///< least spacing of starts, when an adapter feeds slower
   std::int64_t propagation_ps = 0;    ///< cable and PHY
   std::int64_t pipeline_ps = 0;       ///< of the switch at the far end; 0 at an adapter
-  std::int64_t sent_bytes = 0;
-  std::int64_t max_queued_bytes = 0;
-
-  // InfiniBand.
-  CreditSender credits;
-  std::uint32_t updates_begin = 0;  ///< credit updates under way: positions in the port's ring
-  std::uint32_t updates_end = 0;
-  CreditReceiver receiver;  ///< of the link that comes in
 
   // Counters.
-  std::int64_t paused_since_ps = 0;
+  std::int64_t sent_bytes = 0;
+  std::int64_t max_queued_bytes = 0;  ///< of the fullest class
+  std::int64_t paused_since_ps = 0;   ///< while any class is
   std::int64_t paused_ps = 0;
   std::int64_t stalled_since_ps = 0;
   std::int64_t stalled_ps = 0;
@@ -50,6 +62,16 @@ struct alignas(64) PortState {
   std::int64_t serialisation_ps(std::int64_t bytes) const {
     return (bytes * ps_per_byte_q16) >> 16;
   }
+};
+static_assert(sizeof(ClassQueue) == 16);
+
+/// InfiniBand's credits of one port and virtual lane.
+struct Lane {
+  CreditSender sender;
+  std::uint32_t updates_begin = 0;  ///< credit updates under way: positions in the lane's ring
+  std::uint32_t updates_end = 0;
+  bool update_event = false;  ///< a kCredit event is on its way to the stalled sender
+  CreditReceiver receiver;    ///< of the link that comes in
 };
 
 /// A flow-control packet on its way to the sender. Only a sender that has run dry needs an event

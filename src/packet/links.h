@@ -14,8 +14,8 @@ namespace fabricast::packet {
 template <FabricKind K>
 void Engine<K>::wake_at(std::uint32_t index, std::int64_t at_ps) {
   PortState& port = ports_[index];
-  if (port.wake_pending) return;  // it will come at or before the time that is needed
-  port.wake_pending = true;
+  if (port.wake_ps <= at_ps) return;
+  port.wake_ps = at_ps;  // a later one that is under way will find that it is not meant
   events_.push(base::Time::picoseconds(at_ps), kWake, index);
 }
 
@@ -25,56 +25,60 @@ void Engine<K>::enqueue(std::uint32_t index, PacketIndex packet) {
   if (packets_[packet].type == PacketType::kCnp) {
     port.control.push(packets_, packet);
   } else {
-    port.data.push(packets_, packet);
-    port.queued_bytes += packets_[packet].wire;
-    port.max_queued_bytes = std::max(port.max_queued_bytes, port.queued_bytes);
+    const unsigned c = packets_[packet].traffic_class;
+    ClassQueue& queue = port.classes[c];
+    queue.packets.push(packets_, packet);
+    queue.bytes += packets_[packet].wire;
+    port.queued |= mask_of(c);
+    port.max_queued_bytes = std::max(port.max_queued_bytes, queue.bytes);
   }
   try_start(index);
 }
 
 // Applies the credit updates that have arrived by now.
 template <FabricKind K>
-void Engine<K>::read_credit_updates(std::uint32_t index) {
-  PortState& port = ports_[index];
-  const std::size_t ring = index * credit_ring_;
-  while (port.updates_begin != port.updates_end) {
-    const CreditUpdate& update = credit_updates_[ring + port.updates_begin % credit_ring_];
+void Engine<K>::read_credit_updates(std::size_t lane_index) {
+  Lane& lane = lanes_[lane_index];
+  const std::size_t ring = lane_index * credit_ring_;
+  while (lane.updates_begin != lane.updates_end) {
+    const CreditUpdate& update = credit_updates_[ring + lane.updates_begin % credit_ring_];
     if (update.arrival_ps > now().ps()) break;
-    port.credits.update(update.fccl);
-    ++port.updates_begin;
+    lane.sender.update(update.fccl);
+    ++lane.updates_begin;
   }
 }
 
 // A stalled sender is woken by the next update under way.
 template <FabricKind K>
-void Engine<K>::await_credits(std::uint32_t index) {
-  PortState& port = ports_[index];
-  if (port.credit_pending || port.updates_begin == port.updates_end) return;
-  port.credit_pending = true;
+void Engine<K>::await_credits(std::uint32_t index, unsigned c) {
+  const std::size_t lane_index = lane_of(index, c);
+  Lane& lane = lanes_[lane_index];
+  if (lane.update_event || lane.updates_begin == lane.updates_end) return;
+  lane.update_event = true;
   const CreditUpdate& update =
-      credit_updates_[index * credit_ring_ + port.updates_begin % credit_ring_];
-  events_.push(base::Time::picoseconds(update.arrival_ps), kCredit, index);
+      credit_updates_[lane_index * credit_ring_ + lane.updates_begin % credit_ring_];
+  events_.push(base::Time::picoseconds(update.arrival_ps), kCredit, index, c);
 }
 
-// True, and charged to the link, when the receiver has room; else the port counts as stalled.
+// True, and charged to the link, when the receiver has room; else the class counts as stalled.
 template <FabricKind K>
-bool Engine<K>::take_credits(std::uint32_t index, std::int64_t bytes) {
+bool Engine<K>::take_credits(std::uint32_t index, unsigned c, std::int64_t bytes) {
   PortState& port = ports_[index];
+  const std::size_t lane_index = lane_of(index, c);
   const std::uint32_t blocks = credit_blocks(bytes);
-  read_credit_updates(index);
-  if (!port.credits.may_send(blocks)) {
-    if (!port.stalled) {
-      port.stalled = true;
-      port.stalled_since_ps = now().ps();
-    }
-    await_credits(index);
+  read_credit_updates(lane_index);
+  CreditSender& sender = lanes_[lane_index].sender;
+  if (!sender.may_send(blocks)) {
+    if (port.stalled == 0) port.stalled_since_ps = now().ps();
+    port.stalled |= mask_of(c);
+    await_credits(index, c);
     return false;
   }
-  if (port.stalled) {
-    port.stalled = false;
-    port.stalled_ps += now().ps() - port.stalled_since_ps;
+  if ((port.stalled & mask_of(c)) != 0) {
+    port.stalled &= static_cast<ClassMask>(~mask_of(c));
+    if (port.stalled == 0) port.stalled_ps += now().ps() - port.stalled_since_ps;
   }
-  port.credits.sent(blocks);
+  sender.sent(blocks);
   return true;
 }
 
@@ -88,32 +92,45 @@ void Engine<K>::try_start(std::uint32_t index) {
   }
   if (!port.control.empty()) {
     transmit(index, port.control.pop(packets_));
-  } else if (port.paused) {
-    return;  // kResume tries again
-  } else if (!port.data.empty()) {
-    Packet& head = packets_[port.data.front()];
-    if (head.time_ps > now_ps) {  // its tail is not in yet and this link is faster
-      wake_at(index, head.time_ps);
-      return;
-    }
-    if constexpr (kCredits) {
-      if (!take_credits(index, head.wire)) return;  // kCredit tries again
-    }
-    port.queued_bytes -= head.wire;
-    transmit(index, port.data.pop(packets_));
   } else {
-    if constexpr (!kTcp) {
-      if (port.adapter == kNone || adapters_[port.adapter].ready_head == kNone) return;
-      const PacketIndex packet = pull(index);
-      if (packet == kNone) return;
-      transmit(index, packet);
-    } else {
-      return;
+    // kResume and kCredit try again for a class that is held.
+    unsigned eligible = (port.queued | port.ready) & ~port.paused & 0xffU;
+    PacketIndex packet = kNone;
+    while (eligible != 0 && packet == kNone) {
+      const unsigned c = several_classes_ ? arbiters_[index].choose(profile_.classes, eligible) : 0;
+      packet = take(index, c);
+      eligible &= ~(1U << c);
     }
+    if (packet == kNone) return;
+    if (several_classes_) {
+      arbiters_[index].served(profile_.classes, packets_[packet].traffic_class,
+                              packets_[packet].wire);
+    }
+    transmit(index, packet);
   }
-  const bool more = !port.data.empty() || !port.control.empty() ||
-                    (!kTcp && port.adapter != kNone && adapters_[port.adapter].ready_head != kNone);
+  const bool more = ((port.queued | port.ready) & ~port.paused) != 0 || !port.control.empty();
   if (more) wake_at(index, port.busy_until_ps);
+}
+
+// The next packet of a class, from its queue or from the adapter's queue pairs; kNone when it
+// cannot go yet, and then an event is on its way that tries again.
+template <FabricKind K>
+PacketIndex Engine<K>::take(std::uint32_t index, unsigned c) {
+  PortState& port = ports_[index];
+  if ((port.queued & mask_of(c)) == 0) return pull(index, c);
+  ClassQueue& queue = port.classes[c];
+  const Packet& head = packets_[queue.packets.front()];
+  if (head.time_ps > now().ps()) {  // its tail is not in yet and this link is faster
+    wake_at(index, head.time_ps);
+    return kNone;
+  }
+  if constexpr (kCredits) {
+    if (!take_credits(index, c, head.wire)) return kNone;
+  }
+  queue.bytes -= head.wire;
+  const PacketIndex packet = queue.packets.pop(packets_);
+  if (queue.packets.empty()) port.queued &= static_cast<ClassMask>(~mask_of(c));
+  return packet;
 }
 
 template <FabricKind K>
@@ -139,15 +156,18 @@ void Engine<K>::transmit(std::uint32_t index, PacketIndex packet_index) {
 template <FabricKind K>
 void Engine<K>::leave_switch(const PortState& port, const Packet& packet) {
   if constexpr (kCredits) {
-    free_credits(packet.ingress, packet.wire);
+    free_credits(packet.ingress, packet.traffic_class, packet.wire);
   } else {
     if (packet.type == PacketType::kCnp) return;
     SharedBuffer& buffer = buffer_of(port.device);
-    const std::size_t ingress = local_port(packet.ingress);
-    buffer.release(ingress, packet.wire);
-    if constexpr (kRoce) {
-      if (profile_.pfc.enabled && buffer.resume_due(ingress)) send_pause(packet.ingress, false);
+    const unsigned c = packet.traffic_class;
+    if (!lossless(c)) {
+      buffer.release_lossy(packet.wire);
+      return;
     }
+    const std::size_t ingress = buffer_place(packet.ingress, c);
+    buffer.release(ingress, packet.wire);
+    if (buffer.resume_due(ingress)) send_pause(packet.ingress, c, false);
   }
 }
 
@@ -164,11 +184,8 @@ void Engine<K>::on_arrive(std::uint32_t index) {
     return;
   }
   if constexpr (kCredits) {  // an adapter drains its buffer at once
-    const std::uint32_t blocks = credit_blocks(packets_[packet].wire);
-    if (!ports_[port.peer].receiver.received(blocks)) {
-      throw base::failure("a packet arrived without credits");
-    }
-    free_credits(port.peer, packets_[packet].wire);
+    accept_on_lane(port.peer, packets_[packet]);
+    free_credits(port.peer, packets_[packet].traffic_class, packets_[packet].wire);
   }
   on_host(packet);
 }
@@ -187,10 +204,11 @@ std::uint32_t Engine<K>::next_port(const Packet& packet, std::uint32_t device) c
   const std::size_t n = choices.size();
   const std::size_t offset =
       n == 1 ? 0 : detail::switch_hash(packet.flow * 0x9e3779b9ULL + packet.sequence, device) % n;
+  const unsigned c = packet.traffic_class;
   std::uint32_t best = choices[offset].index();
   for (std::size_t i = 1; i < n; ++i) {
     const std::uint32_t other = choices[(offset + i) % n].index();
-    if (ports_[other].queued_bytes < ports_[best].queued_bytes) best = other;
+    if (ports_[other].classes[c].bytes < ports_[best].classes[c].bytes) best = other;
   }
   return best;
 }
@@ -210,38 +228,59 @@ void Engine<K>::forward(PacketIndex index, std::uint32_t ingress_link) {
     packet.time_ps += in.serialisation_ps(packet.wire) -
                       in.serialisation_ps(std::min<std::int64_t>(packet.wire, kHeadBytes));
   }
+  if constexpr (kCredits) accept_on_lane(ingress, packet);
   if (faults_.drop_probability > 0 && packet.type == PacketType::kData &&
       errors_.uniform() < faults_.drop_probability) {
-    if constexpr (kCredits) {  // it used and gives back its place
-      if (!ports_[ingress].receiver.received(credit_blocks(packet.wire))) {
-        throw base::failure("a packet arrived without credits");
-      }
-      free_credits(ingress, packet.wire);
-    }
-    ++counters_.dropped_packets;
-    packets_.release(index);
+    // It gives its place back.
+    if constexpr (kCredits) free_credits(ingress, packet.traffic_class, packet.wire);
+    drop(index);
     return;
   }
-  if constexpr (kCredits) {
-    if (!ports_[ingress].receiver.received(credit_blocks(packet.wire))) {
-      throw base::failure("a packet arrived without credits");
-    }
-  } else if (packet.type != PacketType::kCnp) {
-    SharedBuffer& buffer = buffer_of(device);
-    if (!buffer.admit(local_port(ingress), packet.wire, out.queued_bytes)) {
-      ++counters_.dropped_packets;
-      packets_.release(index);
+  if constexpr (kEthernet) {
+    if (packet.type != PacketType::kCnp && !admit(packet, ingress, out)) {
+      drop(index);
       return;
-    }
-    if constexpr (kRoce) {
-      if (profile_.pfc.enabled && buffer.pause_due(local_port(ingress))) send_pause(ingress, true);
-      if (profile_.ecn.enabled && packet.type == PacketType::kData && !packet.marked) {
-        const double p = marking_probability(profile_.ecn, out.queued_bytes);
-        packet.marked = p > 0 && marking_.uniform() < p;
-      }
     }
   }
   enqueue(egress, index);
+}
+
+template <FabricKind K>
+void Engine<K>::drop(PacketIndex index) {
+  ++counters_.dropped_packets;
+  packets_.release(index);
+}
+
+// Takes a packet into the buffer of an Ethernet switch, pauses its sender where that is due, and
+// marks it where the egress queue is long. False: there is no room.
+template <FabricKind K>
+bool Engine<K>::admit(Packet& packet, std::uint32_t ingress, const PortState& out) {
+  SharedBuffer& buffer = buffer_of(out.device);
+  const unsigned c = packet.traffic_class;
+  const std::int64_t queued = out.classes[c].bytes;
+  if (lossless(c)) {
+    const std::size_t place = buffer_place(ingress, c);
+    if (!buffer.admit(place, packet.wire)) return false;
+    if (buffer.pause_due(place)) send_pause(ingress, c, true);
+  } else if (!buffer.admit_lossy(packet.wire, queued)) {
+    return false;
+  }
+  if constexpr (kRoce) {
+    if (profile_.ecn.enabled && packet.type == PacketType::kData && !packet.marked) {
+      const double p = marking_probability(profile_.ecn, queued);
+      packet.marked = p > 0 && marking_.uniform() < p;
+    }
+  }
+  return true;
+}
+
+// A packet has come in on a lane of `ingress`.
+template <FabricKind K>
+void Engine<K>::accept_on_lane(std::uint32_t ingress, const Packet& packet) {
+  Lane& lane = lanes_[lane_of(ingress, packet.traffic_class)];
+  if (!lane.receiver.received(credit_blocks(packet.wire))) {
+    throw base::failure("a packet arrived without credits");
+  }
 }
 
 // A link-control frame goes out between packets: it waits for the one on the wire, then takes its
@@ -255,22 +294,39 @@ std::int64_t Engine<K>::send_link_control(std::uint32_t index, std::int64_t byte
 }
 
 template <FabricKind K>
-void Engine<K>::send_pause(std::uint32_t ingress, bool xoff) {
+void Engine<K>::send_pause(std::uint32_t ingress, unsigned c, bool xoff) {
   const std::int64_t arrival = send_link_control(ingress, kPauseFrameBytes);
   if (xoff) ++counters_.pause_frames;
-  events_.push(base::Time::picoseconds(arrival), xoff ? kPause : kResume, ports_[ingress].peer);
+  events_.push(base::Time::picoseconds(arrival), xoff ? kPause : kResume, ports_[ingress].peer, c);
 }
 
 template <FabricKind K>
-void Engine<K>::free_credits(std::uint32_t ingress, std::int64_t bytes) {
-  CreditReceiver& receiver = ports_[ingress].receiver;
+void Engine<K>::on_pause(std::uint32_t index, unsigned c) {
+  PortState& port = ports_[index];
+  if (port.paused == 0) port.paused_since_ps = now().ps();
+  port.paused |= mask_of(c);
+}
+
+template <FabricKind K>
+void Engine<K>::on_resume(std::uint32_t index, unsigned c) {
+  PortState& port = ports_[index];
+  if (port.paused == 0) return;
+  port.paused &= static_cast<ClassMask>(~mask_of(c));
+  if (port.paused == 0) port.paused_ps += now().ps() - port.paused_since_ps;
+  try_start(index);
+}
+
+template <FabricKind K>
+void Engine<K>::free_credits(std::uint32_t ingress, unsigned c, std::int64_t bytes) {
+  CreditReceiver& receiver = lanes_[lane_of(ingress, c)].receiver;
   if (!receiver.freed(credit_blocks(bytes))) return;
   const std::uint32_t sender = ports_[ingress].peer;
-  PortState& port = ports_[sender];
-  read_credit_updates(sender);  // so that the ring holds only what is under way
-  credit_updates_[sender * credit_ring_ + port.updates_end++ % credit_ring_] = {
+  const std::size_t lane_index = lane_of(sender, c);
+  Lane& lane = lanes_[lane_index];
+  read_credit_updates(lane_index);  // so that the ring holds only what is under way
+  credit_updates_[lane_index * credit_ring_ + lane.updates_end++ % credit_ring_] = {
       send_link_control(ingress, kFlowControlPacketBytes), receiver.advertise()};
-  if (port.stalled) await_credits(sender);
+  if ((ports_[sender].stalled & mask_of(c)) != 0) await_credits(sender, c);
 }
 
 template <FabricKind K>

@@ -28,9 +28,10 @@ struct Packet {
   std::uint16_t payload = 0;  ///< bytes
   std::uint16_t wire = 0;     ///< bytes on the wire, all headers and gaps included
   PacketType type = PacketType::kData;
-  std::uint8_t hop = 0;      ///< links crossed so far
-  bool marked = false;       ///< ECN congestion experienced
-  bool ack_request = false;  ///< the sender can send no more before it hears (AckReq of the BTH)
+  std::uint8_t hop = 0;            ///< links crossed so far
+  std::uint8_t traffic_class = 0;  ///< priority or service level
+  bool marked : 1 = false;         ///< ECN congestion experienced
+  bool ack_request : 1 = false;    ///< the sender can send no more before it hears (AckReq of BTH)
 };
 static_assert(sizeof(Packet) == 32);
 

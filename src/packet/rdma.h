@@ -37,42 +37,56 @@ void Engine<K>::mark_ready(std::uint32_t index) {
     QueuePair& qp = flows_[index];
     if (qp.ready || !has_work(qp)) return;
     qp.ready = true;
-    qp.ready_next = kNone;
-    Adapter& adapter = adapters_[qp.source];
-    if (adapter.ready_head == kNone) {
-      adapter.ready_head = index;
-    } else {
-      flows_[adapter.ready_tail].ready_next = index;
-    }
-    adapter.ready_tail = index;
+    join_ring(index);
     try_start(qp.source_port);
   }
 }
 
+// Last in its adapter's ring.
+template <FabricKind K>
+void Engine<K>::join_ring(std::uint32_t index) {
+  QueuePair& qp = flows_[index];
+  ReadyRing& ring = adapters_[qp.source].ready[qp.traffic_class];
+  qp.ready_next = kNone;
+  if (ring.head == kNone) {
+    ring.head = index;
+    ports_[qp.source_port].ready |= mask_of(qp.traffic_class);
+  } else {
+    flows_[ring.tail].ready_next = index;
+  }
+  ring.tail = index;
+}
+
+template <FabricKind K>
+void Engine<K>::leave_ring(PortState& port, ReadyRing& ring, unsigned c) {
+  ring.head = flows_[ring.head].ready_next;
+  if (ring.head == kNone) port.ready &= static_cast<ClassMask>(~mask_of(c));
+}
+
 // Takes the next packet of the first ready queue pair; kNone when the link has no credits for it.
 template <FabricKind K>
-PacketIndex Engine<K>::pull(std::uint32_t port_index) {
+PacketIndex Engine<K>::pull(std::uint32_t port_index, unsigned c) {
   if constexpr (kTcp) {
     return kNone;
   } else {
     PortState& port = ports_[port_index];
-    Adapter& adapter = adapters_[port.adapter];
+    ReadyRing& ring = adapters_[port.adapter].ready[c];
     // An acknowledgement may have overtaken a spurious timeout and left nothing to send again.
-    while (adapter.ready_head != kNone && !has_work(flows_[adapter.ready_head])) {
-      flows_[adapter.ready_head].ready = false;
-      adapter.ready_head = flows_[adapter.ready_head].ready_next;
+    while (ring.head != kNone && !has_work(flows_[ring.head])) {
+      flows_[ring.head].ready = false;
+      leave_ring(port, ring, c);
     }
-    if (adapter.ready_head == kNone) return kNone;
-    const std::uint32_t index = adapter.ready_head;
+    if (ring.head == kNone) return kNone;
+    const std::uint32_t index = ring.head;
     QueuePair& qp = flows_[index];
     const bool again = qp.resend != kNone;
     const std::uint32_t sequence = again ? qp.resend : qp.next;
     const std::uint32_t payload = payload_of(qp, sequence);
     const auto wire = static_cast<std::uint16_t>(payload + profile_.link.header.count());
     if constexpr (kCredits) {
-      if (!take_credits(port_index, wire)) return kNone;
+      if (!take_credits(port_index, c, wire)) return kNone;
     }
-    adapter.ready_head = qp.ready_next;
+    leave_ring(port, ring, c);
     qp.ready = false;
 
     const PacketIndex packet_index = packets_.allocate();
@@ -81,6 +95,7 @@ PacketIndex Engine<K>::pull(std::uint32_t port_index) {
     packet.sequence = sequence;
     packet.payload = static_cast<std::uint16_t>(payload);
     packet.wire = wire;
+    packet.traffic_class = static_cast<std::uint8_t>(c);
     ++counters_.data_packets;
     if (sequence < qp.highest) ++counters_.retransmitted_packets;
     if (again) {
@@ -106,13 +121,7 @@ PacketIndex Engine<K>::pull(std::uint32_t port_index) {
     }
     if (has_work(qp)) {
       qp.ready = true;
-      qp.ready_next = kNone;
-      if (adapter.ready_head == kNone) {
-        adapter.ready_head = index;
-      } else {
-        flows_[adapter.ready_tail].ready_next = index;
-      }
-      adapter.ready_tail = index;
+      join_ring(index);
     }
     return packet_index;
   }
@@ -149,6 +158,7 @@ void Engine<K>::reply(std::uint32_t index, PacketType type, std::uint32_t sequen
   packet.flow = index;
   packet.type = type;
   packet.sequence = sequence;
+  packet.traffic_class = static_cast<std::uint8_t>(flows_[index].traffic_class);
   packet.wire =
       type == PacketType::kCnp ? kCnpBytes : static_cast<std::uint16_t>(profile_.link.ack.count());
   packet.time_ps = now().ps();

@@ -20,7 +20,6 @@ base::Bytes pfc_headroom(const catalog::FabricProfile& profile, base::Rate rate,
 
 SharedBuffer::SharedBuffer(Spec spec) : spec_(std::move(spec)) {
   pool_ = spec_.total;
-  if (!spec_.lossless) return;
   ingress_.resize(spec_.headroom.size());
   for (std::size_t i = 0; i < ingress_.size(); ++i) ingress_[i].headroom_size = spec_.headroom[i];
   pool_ -= std::accumulate(spec_.headroom.begin(), spec_.headroom.end(), std::int64_t{0});

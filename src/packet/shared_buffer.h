@@ -26,29 +26,32 @@ inline constexpr std::int64_t kPauseFrameBytes = 84;
 class SharedBuffer {
  public:
   struct Spec {
-    std::int64_t total = 0;  ///< bytes of the switch
-    bool lossless = false;
+    std::int64_t total = 0;    ///< bytes of the switch
     double ingress_alpha = 0;  ///< XOFF trigger, lossless
     double queue_alpha = 1;    ///< tail-drop limit of an egress queue, lossy
     std::int64_t xon_offset = 0;
-    std::vector<std::int64_t> headroom;  ///< per local port; counted out of `total`
+    std::vector<std::int64_t> headroom;  ///< per local port and lossless class, out of `total`
   };
 
   /// Throws base::Error (input) when the headroom leaves no shared pool.
   explicit SharedBuffer(Spec spec);
 
-  /// Takes a packet in from local port `ingress` towards a queue that holds `queued` bytes. False:
-  /// it must be dropped, and nothing was charged.
-  bool admit(std::size_t ingress, std::int64_t size, std::int64_t queued) {
-    if (!spec_.lossless) {
-      const std::int64_t free = pool_ - pool_used_;
-      if (size > free ||
-          static_cast<double>(queued + size) > spec_.queue_alpha * static_cast<double>(free)) {
-        return false;
-      }
-      pool_used_ += size;
-      return true;
+  /// Takes a packet of a lossy class in, towards a queue that holds `queued` bytes. False: it must
+  /// be dropped, and nothing was charged.
+  bool admit_lossy(std::int64_t size, std::int64_t queued) {
+    const std::int64_t free = pool_ - pool_used_;
+    if (size > free ||
+        static_cast<double>(queued + size) > spec_.queue_alpha * static_cast<double>(free)) {
+      return false;
     }
+    pool_used_ += size;
+    return true;
+  }
+  void release_lossy(std::int64_t size) { pool_used_ -= size; }
+
+  /// Takes a packet of a lossless class in; `ingress` numbers local ports and lossless classes.
+  /// False: not even the headroom has room.
+  bool admit(std::size_t ingress, std::int64_t size) {
     Ingress& in = ingress_[ingress];
     if (!in.paused && in.pool + size <= pool_limit() && pool_used_ + size <= pool_) {
       in.pool += size;
@@ -61,10 +64,6 @@ class SharedBuffer {
   }
 
   void release(std::size_t ingress, std::int64_t size) {
-    if (!spec_.lossless) {
-      pool_used_ -= size;
-      return;
-    }
     Ingress& in = ingress_[ingress];
     const std::int64_t from_headroom = in.headroom < size ? in.headroom : size;
     in.headroom -= from_headroom;

@@ -27,6 +27,7 @@ void Engine<K>::pump(std::uint32_t index) {
       packet.sequence = sequence;
       packet.payload = static_cast<std::uint16_t>(payload);
       packet.wire = static_cast<std::uint16_t>(payload + profile_.link.header.count());
+      packet.traffic_class = static_cast<std::uint8_t>(tcp.traffic_class);
       ++counters_.data_packets;
       if (again) ++counters_.retransmitted_packets;
       tcp.highest = std::max(tcp.highest, sequence + 1);

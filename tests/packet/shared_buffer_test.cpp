@@ -13,7 +13,6 @@ using namespace testing;
 SharedBuffer lossless(std::int64_t total, double alpha, std::int64_t headroom) {
   SharedBuffer::Spec spec;
   spec.total = total;
-  spec.lossless = true;
   spec.ingress_alpha = alpha;
   spec.xon_offset = 1000;
   spec.headroom = {headroom, headroom};
@@ -27,7 +26,7 @@ TEST(SharedBuffer, PausesAtAlphaTimesTheFreePool) {
   ASSERT_EQ(buffer.pool(), 100'000);
   std::int64_t taken = 0;
   while (!buffer.pause_due(0)) {
-    ASSERT_TRUE(buffer.admit(0, 1000, 0));
+    ASSERT_TRUE(buffer.admit(0, 1000));
     taken += 1000;
   }
   EXPECT_EQ(taken, 50'000);
@@ -35,10 +34,10 @@ TEST(SharedBuffer, PausesAtAlphaTimesTheFreePool) {
 
 TEST(SharedBuffer, LetsAnotherIngressTakeLessWhenThePoolIsHalfFull) {
   SharedBuffer buffer = lossless(120'000, 1.0, 10'000);
-  for (int i = 0; i < 50; ++i) ASSERT_TRUE(buffer.admit(0, 1000, 0));
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(buffer.admit(0, 1000));
   std::int64_t taken = 0;
   while (!buffer.pause_due(1)) {
-    ASSERT_TRUE(buffer.admit(1, 1000, 0));
+    ASSERT_TRUE(buffer.admit(1, 1000));
     taken += 1000;
   }
   EXPECT_EQ(taken, 25'000);  // x = 100 - 50 - x
@@ -46,17 +45,17 @@ TEST(SharedBuffer, LetsAnotherIngressTakeLessWhenThePoolIsHalfFull) {
 
 TEST(SharedBuffer, PutsWhatArrivesAfterThePauseIntoHeadroomAndDropsBeyondIt) {
   SharedBuffer buffer = lossless(120'000, 1.0, 10'000);
-  while (!buffer.pause_due(0)) ASSERT_TRUE(buffer.admit(0, 1000, 0));
+  while (!buffer.pause_due(0)) ASSERT_TRUE(buffer.admit(0, 1000));
   const std::int64_t before = buffer.pool_limit();
-  for (int i = 0; i < 10; ++i) EXPECT_TRUE(buffer.admit(0, 1000, 0));
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(buffer.admit(0, 1000));
   EXPECT_EQ(buffer.pool_limit(), before);  // headroom is not the pool
-  EXPECT_FALSE(buffer.admit(0, 1000, 0));
+  EXPECT_FALSE(buffer.admit(0, 1000));
 }
 
 TEST(SharedBuffer, ResumesOnlyBelowTheTriggerByTheOffsetAndWithEmptyHeadroom) {
   SharedBuffer buffer = lossless(120'000, 1.0, 10'000);
-  while (!buffer.pause_due(0)) ASSERT_TRUE(buffer.admit(0, 1000, 0));
-  ASSERT_TRUE(buffer.admit(0, 1000, 0));  // into headroom
+  while (!buffer.pause_due(0)) ASSERT_TRUE(buffer.admit(0, 1000));
+  ASSERT_TRUE(buffer.admit(0, 1000));  // into headroom
   EXPECT_FALSE(buffer.resume_due(0));
   buffer.release(0, 1000);  // headroom empties first
   EXPECT_FALSE(buffer.resume_due(0)) << "50,000 + 1,000 is still above the trigger of 50,000";
@@ -70,7 +69,7 @@ TEST(SharedBuffer, DropsTheTailOfALossyQueueAtAlphaTimesFree) {
   spec.queue_alpha = 1.0;
   SharedBuffer buffer(std::move(spec));
   std::int64_t queued = 0;
-  while (buffer.admit(0, 1000, queued)) queued += 1000;
+  while (buffer.admit_lossy(1000, queued)) queued += 1000;
   // The last admitted packet found queued + 1000 <= 100,000 - queued.
   EXPECT_EQ(queued, 50'000);
 }
