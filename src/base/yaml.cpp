@@ -177,7 +177,7 @@ class TreeBuilder : public YAML::EventHandler {
   static void refuse_tag(const std::string& tag, const Location& where) {
     constexpr std::string_view kCoreSchema = "tag:yaml.org,2002:";
     if (tag.empty() || tag == "?" || tag == "!" || tag.starts_with(kCoreSchema)) return;
-    throw input_error(where, "the tag `" + tag + "`", "values without tags of their own");
+    throw input_error(where, "the tag " + quote(tag), "values without tags of their own");
   }
 
   void open(Node node, const std::string& tag, YAML::anchor_t anchor) {
@@ -275,7 +275,7 @@ void refuse_bad_bytes(std::string_view text, const Lines& lines) {
   }
   const auto* control = std::find_if(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 && c != '\t' && c != '\n' && c != '\r';
+    return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f;
   });
   if (control != text.end()) {
     throw input_error(

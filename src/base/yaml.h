@@ -40,14 +40,16 @@ struct Node {
 };
 
 /// Parses UTF-8 text. Throws base::Error (input) with a location on: invalid UTF-8, syntax errors,
-/// duplicate keys, an empty document, more than 200,000 nodes, nesting deeper than 64.
+/// duplicate keys, merge keys (`<<`), an empty document, more than 200,000 nodes, nesting deeper
+/// than 64.
 Node parse(std::string_view text, const std::string& file_name);
 /// Reads a file of at most 16 MiB and parses it. Throws base::Error (input) when it cannot be read,
-/// is a directory, or is empty.
+/// is a directory, is empty, or is a pipe that nobody writes to.
 Node parse_file(const std::string& path);
 
 /// Typed reading of scalars. Each throws base::Error (input) naming what was found and allowed.
-/// Integers accept `100e6` and `1_000` is refused; a number must be finite.
+/// Integers accept `100e6` and `1_000` is refused; a number must be finite; a text must not be
+/// empty and be printable as it stands.
 double number(const Node& node, double min, double max);
 std::int64_t integer(const Node& node, std::int64_t min, std::int64_t max);
 bool boolean(const Node& node);

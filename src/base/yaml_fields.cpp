@@ -11,26 +11,7 @@ namespace fabricast::base::yaml {
 
 namespace {
 
-constexpr std::size_t kLongestQuote = 60;
-
-/// Text as it appears in a message: short, and without characters that would act on a terminal.
-std::string quote(std::string_view text) {
-  std::string result = "`";
-  std::size_t end = std::min(text.size(), kLongestQuote);
-  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) {
-    --end;  // not inside a character
-  }
-  for (const char c : text.substr(0, end)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      result += fmt::format("\\x{:02x}", byte);
-    } else {
-      result += c;
-    }
-  }
-  if (end < text.size()) result += "...";
-  return result + '`';
-}
+constexpr std::size_t kLongestNumber = 60;
 
 struct Number {
   double value = 0;
@@ -92,7 +73,7 @@ std::string Node::description() const {
       break;
   }
   if (read_number(*this)) {
-    return "the number " + (scalar.size() <= kLongestQuote ? scalar : quote(scalar));
+    return "the number " + (scalar.size() <= kLongestNumber ? scalar : quote(scalar));
   }
   return "the text " + quote(scalar);
 }
@@ -141,6 +122,10 @@ std::string text(const Node& node) {
     throw input_error(node.where,
                       node.kind == Node::Kind::kScalar ? "an empty text" : node.description(),
                       "text");
+  }
+  // Names and ids reach the terminal again in tables, where nothing escapes them.
+  if (printable(node.scalar) != node.scalar) {
+    throw input_error(node.where, node.description(), "text without control characters");
   }
   return node.scalar;
 }

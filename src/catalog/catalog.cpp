@@ -84,12 +84,12 @@ const Record& find(const std::vector<Record>& records, std::string_view what, st
   }
   if (matches.size() == 1) return *matches.front();
   if (!starting.empty()) {
-    throw base::input_error(where,
-                            fmt::format("`{}`, the beginning of {} ids", id, starting.size()),
-                            base::one_of(starting));
+    throw base::input_error(
+        where, fmt::format("{}, the beginning of {} ids", base::quote(id), starting.size()),
+        base::one_of(starting));
   }
-  throw base::input_error(where, fmt::format("unknown {} `{}`", what, id), base::one_of(ids),
-                          base::near_miss(id, ids));
+  throw base::input_error(where, fmt::format("unknown {} {}", what, base::quote(id)),
+                          base::one_of(ids), base::near_miss(id, ids));
 }
 
 std::uint64_t digest_of(const std::vector<Entry>& entries) {

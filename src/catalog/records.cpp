@@ -225,11 +225,11 @@ void check(const Price& price, const base::Location& where) {
         "`low` <= `likely` <= `high`");
   }
   if (!is_currency(price.currency)) {
-    throw base::input_error(where, fmt::format("the currency `{}`", price.currency),
+    throw base::input_error(where, "the currency " + base::quote(price.currency),
                             "an ISO 4217 code such as `CNY`");
   }
   if (!is_date(price.date)) {
-    throw base::input_error(where, fmt::format("the date `{}`", price.date),
+    throw base::input_error(where, "the date " + base::quote(price.date),
                             "an ISO 8601 date such as `2026-03-19`");
   }
 }

@@ -54,7 +54,7 @@ Fault read_fault(Fields fields) {
   result.for_ms = fields.number("for_ms", 0, kLongestMs);
   result.link = fields.text("link");
   if (!names_a_link(result.link)) {
-    throw base::input_error(fields.where("link"), fmt::format("the text `{}`", result.link),
+    throw base::input_error(fields.where("link"), "the text " + base::quote(result.link),
                             "a device and a port number, such as `leaf0:3`");
   }
   fields.finish();
@@ -152,7 +152,8 @@ std::string Context::existing_file(const std::string& path, const base::Location
   const std::filesystem::path full = std::filesystem::path(directory) / path;
   std::error_code error;
   if (!std::filesystem::exists(full, error) || std::filesystem::is_directory(full, error)) {
-    throw base::input_error(at, fmt::format("the path `{}`, where there is no file", path),
+    throw base::input_error(at,
+                            fmt::format("the path {}, where there is no file", base::quote(path)),
                             "the path of a file, seen from the scenario's directory");
   }
   return full.string();
@@ -183,7 +184,7 @@ Budget read_budget(Fields fields, const Context& context) {
   result.currency = fields.text("currency", result.currency);
   if (std::find(currencies.begin(), currencies.end(), result.currency) == currencies.end()) {
     throw base::input_error(fields.where("currency"),
-                            fmt::format("the currency `{}`", result.currency),
+                            "the currency " + base::quote(result.currency),
                             base::one_of(currencies), base::near_miss(result.currency, currencies));
   }
   fields.finish();

@@ -180,6 +180,22 @@ TEST(Refusal, of_unknown_choices_suggests_the_near_miss) {
             "`tenant`; did you mean `storage`?");
 }
 
+TEST(Refusal, of_text_that_would_act_on_a_terminal) {
+  EXPECT_EQ(refusal(changed("name: train-32-70b", "name: \"\\e[31mred\"")),
+            "job.yaml:1:7: name: found the text `\\x1b[31mred`; allowed text without control "
+            "characters");
+  EXPECT_EQ(
+      refusal(changed("gpus: 32", "\"\\e[31m\": 32")),
+      "job.yaml:3:3: cluster.gpus: found nothing (the key is missing); allowed a whole number "
+      "from 1 to 1000000");
+  for (const char* place : {"h100-sxm-80gb", "currency: CNY", "llama2-70b", "roce-v2"}) {
+    const std::string key = std::string_view(place).starts_with("currency") ? "currency: " : "";
+    const std::string message = refusal(changed(place, key + "\"x\\e]0;\\a\""));
+    EXPECT_NE(message, "accepted");
+    EXPECT_EQ(message.find('\x1b'), std::string::npos) << message;
+  }
+}
+
 TEST(Refusal, of_a_background_that_is_none) {
   EXPECT_EQ(refusal(changed("load: 0.05", "load: 0.95")),
             "job.yaml:21:36: background[0].load: found the number 0.95; allowed a number from 0 to "
