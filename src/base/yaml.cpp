@@ -37,6 +37,10 @@ class Lines {
     for (std::size_t i = 0; i < text.size(); ++i) {
       if (text[i] == '\n') starts_.push_back(i + 1);
     }
+    blocks_.push_back(0);
+    for (std::size_t i = 0; i + kBlock <= text.size(); i += kBlock) {
+      blocks_.push_back(blocks_.back() + starts_in(text.substr(i, kBlock)));
+    }
   }
 
   Location at_offset(std::size_t offset) const {
@@ -54,16 +58,31 @@ class Lines {
 
  private:
   Location at(std::size_t line, std::size_t byte) const {
-    const std::string_view before = text_.substr(starts_[line], byte);
-    const auto characters = std::count_if(before.begin(), before.end(), [](char c) {
-      return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
-    });
+    const std::size_t start = starts_[line];
+    const std::size_t offset = start + std::min(byte, text_.size() - start);
+    const std::size_t characters = characters_before(offset) - characters_before(start);
     return {file_, static_cast<int>(line) + 1, static_cast<int>(characters) + 1, {}};
   }
+
+  /// Characters that begin before `offset`. Looks at less than a block: a line of megabytes would
+  /// otherwise be counted again for each of its nodes.
+  std::size_t characters_before(std::size_t offset) const {
+    const std::size_t block = offset / kBlock;
+    return blocks_[block] + starts_in(text_.substr(block * kBlock, offset % kBlock));
+  }
+
+  static std::size_t starts_in(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+      return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
+    }));
+  }
+
+  static constexpr std::size_t kBlock = 256;
 
   std::string_view text_;
   std::string file_;
   std::vector<std::size_t> starts_;
+  std::vector<std::size_t> blocks_;  ///< characters that begin before each block of kBlock bytes
 };
 
 std::size_t tree_size(const Node& node) {

@@ -95,6 +95,26 @@ TEST(Yaml, copies_aliases_to_the_place_where_they_are_used) {
   EXPECT_EQ(root.find("b")->items[0].find("k")->where.key, "b[0].k");
 }
 
+// Columns are counted from the start of a block and not of the line; both sides of a boundary.
+TEST(Yaml, columns_of_a_long_line_count_characters_too) {
+  std::string line = "[";
+  for (int i = 0; i < 500; ++i) line += "网,";
+  const Node root = parse(line + "x]\n", "a.yaml");
+  for (std::size_t i = 0; i < root.items.size(); ++i) {
+    EXPECT_EQ(root.items[i].where.column, 2 + 2 * static_cast<int>(i));
+  }
+}
+
+// 100,000 nodes in one line of 2 MB: with a count from the start of the line for each node, 10^11
+// bytes would be looked at, and the test would run into its time limit.
+TEST(Yaml, reads_a_line_of_megabytes) {
+  std::string line = "[";
+  for (int i = 0; i < 100'000; ++i) line += "abcdefghijklmnopqr, ";
+  const Node root = parse(line + "x]\n", "a.yaml");
+  EXPECT_EQ(root.items.size(), 100'001U);
+  EXPECT_EQ(root.items.back().where.column, 2'000'002);
+}
+
 TEST(YamlRefusal, of_an_empty_file) {
   EXPECT_EQ(refusal(""), "a.yaml: found nothing (the file is empty); allowed a YAML mapping");
   EXPECT_EQ(refusal("# only a comment\n"),
