@@ -6,17 +6,13 @@
 // Building from parser events, not through YAML::Node: a bomb of aliases is then stopped before it
 // is expanded, a deep document before it is recursed into, and every node keeps its mark.
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <map>
-#include <memory>
 #include <sstream>
 #include <utility>
 
 #include <yaml-cpp/eventhandler.h>
 
+#include "base/read_file.h"
 #include "base/table.h"
 
 namespace fabricast::base::yaml {
@@ -237,6 +233,9 @@ class TreeBuilder : public YAML::EventHandler {
     if (node.kind != Node::Kind::kScalar) {
       throw input_error(node.where, node.description() + " as a key", "text as a key");
     }
+    if (node.scalar == "<<" && !node.quoted) {
+      throw input_error(node.where, "the merge key `<<`", "keys written out; `<<` is not read");
+    }
     if (parent.node.where.key.size() + node.scalar.size() >= kMaxPathBytes) {
       throw input_error(node.where, "a key too long to be meant",
                         fmt::format("paths of at most {} bytes", kMaxPathBytes));
@@ -339,27 +338,7 @@ Node parse(std::string_view text, const std::string& file_name) {
 }
 
 Node parse_file(const std::string& path) {
-  const Location where{path, 0, 0, {}};
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw input_error(where, "a directory", "a file");
-  }
-  const auto closer = [](std::FILE* file) { std::fclose(file); };
-  const std::unique_ptr<std::FILE, decltype(closer)> file(std::fopen(path.c_str(), "rb"), closer);
-  const auto unreadable = [&] {
-    return input_error(where, fmt::format("no way to read it ({})", std::strerror(errno)),
-                       "a readable file");
-  };
-  if (!file) throw unreadable();
-
-  std::string text(kMaxFileBytes + 1, '\0');
-  errno = 0;
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0) throw unreadable();
-  if (text.size() > kMaxFileBytes) {
-    throw input_error(where, "more than 16 MiB", "a file of at most 16 MiB");
-  }
-  return parse(text, path);
+  return parse(read_file(path, kMaxFileBytes), path);
 }
 
 }  // namespace fabricast::base::yaml

@@ -35,8 +35,8 @@ TEST(Refusal, of_an_empty_file) {
 
 TEST(Refusal, of_a_file_that_is_not_there) {
   EXPECT_EQ(load_refusal("/nonexistent/job.yaml"),
-            "/nonexistent/job.yaml: found no way to read it (No such file or directory); allowed a "
-            "readable file");
+            "/nonexistent/job.yaml: found a path that cannot be read (No such file or directory); "
+            "allowed the path of a readable file");
 }
 
 TEST(Refusal, of_a_directory) {
