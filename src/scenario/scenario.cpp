@@ -163,6 +163,17 @@ base::Location ValidScenario::where(std::string_view key) const {
   return place_of(places, key);
 }
 
+base::Error located(const base::Error& error, const ValidScenario& scenario, std::size_t fabric) {
+  const base::Location& where = error.where();
+  if (error.kind() != base::ErrorKind::kInput || !where.file.empty()) return error;
+  const std::string section = where.key.substr(0, where.key.find_first_of(".["));
+  const bool of_scenario = section == "cluster" || section == "workload" ||
+                           section == "background" || section == "budget";
+  const std::string key =
+      of_scenario ? where.key : fmt::format("fabrics[{}].{}", fabric, where.key);
+  return base::input_error(scenario.where(key), error.message());
+}
+
 std::vector<BackgroundLoad> read_background(Fields& fields, const Context& context) {
   std::vector<BackgroundLoad> result;
   for (const Node* item : list(fields, "background")) {

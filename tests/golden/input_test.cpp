@@ -94,6 +94,18 @@ TEST(WrongInput, two_fabrics_of_one_name) {
   expect_refused({"compare", example_with("name: roce-v2", "name: infiniband")}, {"infiniband"});
 }
 
+TEST(WrongInput, a_buffer_below_the_headroom_of_its_ports_at_its_place) {
+  expect_refused({"compare", example_with("name: roce-v2 }",
+                                          "name: roce-v2, switching: { buffer_mb: 0.1 } }")},
+                 {"scenario.yaml:23:72: fabrics[1].switching.buffer_mb: found 100000 bytes",
+                  "; allowed more than the "});
+}
+
+TEST(WrongInput, a_cable_longer_than_any_on_sale_at_its_place) {
+  expect_refused({"compare", example_with("cable_m: 10 ", "cable_m: 9999 ")},
+                 {"scenario.yaml:20:84: cluster.topology.cable_m: found 9999 m; allowed at most "});
+}
+
 TEST(WrongInput, a_workload_that_this_version_does_not_simulate) {
   expect_refused({"compare", example_with("iterations: 200",
                                           "iterations: 200\nfaults: [{at_ms: 5, link: \"leaf0:3\", "
