@@ -144,7 +144,8 @@ class Catalog {
   /// value without kind or source, a duplicate id, an unknown key.
   static Catalog load(const std::string& directory);
   /// The directory to use: $FABRICAST_CATALOG, else ../share/fabricast/catalog, else ../catalog,
-  /// beside the running program. Throws base::Error (failure) when none exists.
+  /// beside the running program. Throws base::Error: input when the variable names no catalogue,
+  /// failure when the program has none.
   static std::string default_directory();
 
   // Look-ups accept an unambiguous prefix ("h100-sxm" -> "h100-sxm-80gb"). They throw base::Error
