@@ -165,6 +165,53 @@ TEST(WrongUsage, a_json_file_in_a_folder_that_does_not_exist) {
   expect_refused({"compare", kExample, "--json", "no/such/folder/x.json"}, {"no/such/folder"});
 }
 
+TEST(WrongUsage, a_json_file_that_cannot_be_created_is_told_before_the_run) {
+  const std::string too_long = std::string(300, 'x') + ".json";
+  for (const std::string& path :
+       {std::string("/proc/x"), too_long, std::string("/dev/null/x"), std::string("/tmp")}) {
+    expect_refused({"compare", kExample, "--json=" + path},
+                   {"--json: found `", "cannot be written", "allowed a file"});
+  }
+}
+
+TEST(WrongInput, a_catalogue_that_is_not_there) {
+  ASSERT_EQ(setenv("FABRICAST_CATALOG", "/nonexistent", 1), 0);
+  expect_refused({"catalog"}, {"FABRICAST_CATALOG: found `/nonexistent`", "; allowed "});
+  unsetenv("FABRICAST_CATALOG");
+}
+
+// Every way in: arguments, file names, ids, keys and texts.
+TEST(WrongInput, with_escape_sequences_leaves_none_in_the_message) {
+  const std::string escape = "\x1b]0;x\x07";
+  const std::string yaml = "\"\\e]0;x\\a\"";
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {escape},
+           {"compare", escape},
+           {"compare", "--" + escape},
+           {"compare", kExample, "--seed", escape},
+           {"compare", kExample, "--lang", escape},
+           {"compare", kExample, "--threads", escape},
+           {"compare", kExample, "--resolution", escape},
+           {"compare", kExample, "--json", "no-folder/" + escape},
+           {"compare", kExample, escape},
+           {"catalog", escape},
+           {"catalog", "gpus", escape},
+           {"compare", example_with("train-8-7b\ncluster", yaml + "\ncluster")},
+           {"compare", example_with("h100-sxm-80gb", yaml)},
+           {"compare", example_with("name: roce-v2", "name: " + yaml)},
+           {"compare", example_with("name: roce-v2", yaml + ": roce-v2")},
+           {"compare", example_with("llama2-7b", yaml)},
+           {"compare", example_with("currency: CNY", "currency: " + yaml)},
+           {"compare", example_with("kind: storage", "kind: " + yaml)},
+           {"compare", example_with("sequence: 4096", "sequence: " + yaml)},
+       }) {
+    const Execution run = fabricast(arguments);
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    EXPECT_EQ(run.err.find_first_of("\x1b\x07"), std::string::npos) << run.err;
+    EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+  }
+}
+
 TEST(WrongUsage, an_unknown_kind_of_the_catalogue) {
   expect_refused({"catalog", "gpu"}, {"gpus", "did you mean `gpus`?"});
 }
