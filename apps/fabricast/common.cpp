@@ -55,6 +55,15 @@ std::string unwritable(std::string& path) {  // NOLINT: CLI11's signature
          "); allowed a file in a folder that can be written to, or `-`";
 }
 
+/// Empty when there is such a resolution.
+std::string unknown_resolution(std::string& mode) {  // NOLINT: CLI11's signature
+  if (mode == "packet" || mode == "auto") return {};
+  if (mode == "flow") {
+    return "flow-level simulation is not in this version; allowed `packet` or `auto`";
+  }
+  return "found " + base::quote(mode) + "; allowed `packet` or `auto`";
+}
+
 /// A whole decimal number from 0 to 2^63 - 1, as a scenario's `seed` is.
 std::uint64_t seed_of(const std::string& text) {
   std::int64_t seed = -1;
@@ -133,14 +142,12 @@ void add_common_flags(CLI::App& command, CommonFlags& flags) {
       .add_option_function<std::string>(
           "--resolution",
           [&flags](const std::string& resolution) {
-            if (resolution == "flow") {
-              refuse("flow-level simulation (`--resolution flow`)", "use `packet` or `auto`");
-            }
             flags.resolution = resolution == "packet" ? Resolution::kPacket : Resolution::kAuto;
           },
-          "packet: every packet; auto: extrapolate steady transfers (default)")
+          "packet: every packet; auto: extrapolate steady transfers (default); flow is not in this "
+          "version")
       ->type_name("MODE")
-      ->check(CLI::IsMember({"packet", "flow", "auto"}));
+      ->check(CLI::Validator(unknown_resolution, "{packet,auto}"));
   command.add_flag("--stats", flags.stats, "Add wall time, events and packet-hops per second");
   command.add_flag("--quiet", flags.quiet, "No progress on standard error");
   command.add_flag("--no-cache", flags.no_cache,

@@ -150,7 +150,11 @@ TEST(WrongUsage, no_threads) {
 }
 
 TEST(WrongUsage, flow_level_simulation_is_refused_by_name) {
-  expect_refused({"compare", kExample, "--resolution", "flow"}, {"flow", "packet"});
+  expect_refused({"compare", kExample, "--resolution", "flow"},
+                 {"flow", "not in this version", "allowed `packet` or `auto`"});
+  expect_refused({"compare", kExample, "--resolution", "fluid"},
+                 {"found `fluid`; allowed `packet` or `auto`"});
+  EXPECT_EQ(fabricast({"compare", "--help"}).out.find("packet,flow"), std::string::npos);
 }
 
 TEST(WrongUsage, an_html_report_is_refused_by_name) {
