@@ -64,7 +64,7 @@ Fault read_fault(Fields fields) {
 std::vector<std::string> known_currencies(const catalog::Catalog& catalog) {
   std::vector<std::string> result;
   for (const catalog::Price& price : catalog.prices()) {
-    if (price.currency != "XXX") result.push_back(price.currency);  // a ratio has no currency
+    if (price.currency != catalog::kNoCurrency) result.push_back(price.currency);
   }
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());

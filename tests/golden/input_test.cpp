@@ -230,6 +230,13 @@ TEST(Help, of_every_command_has_examples_and_ends_well) {
   }
 }
 
+TEST(Help, of_the_catalogue_shows_the_flags_that_act) {
+  const std::string help = fabricast({"catalog", "--help"}).out;
+  EXPECT_NE(help.find("--json"), std::string::npos);
+  EXPECT_EQ(help.find("--seed"), std::string::npos);
+  EXPECT_EQ(fabricast({"catalog", "gpus", "--seed", "3", "--quiet"}).exit_code, 0);
+}
+
 TEST(Output, that_cannot_be_written_is_a_failure) {
   // /dev/full takes no byte; a shell makes the redirection.
   const std::string command = std::string(FABRICAST_PROGRAM) + " catalog >/dev/full 2>/dev/null";
