@@ -158,7 +158,7 @@ void add_compare(CLI::App& program, Chosen& chosen) {
   auto flags = std::make_shared<CompareFlags>();
   auto* command = program.add_subcommand(
       "compare", "Every fabric of a scenario side by side: network, workload, cost, verdict");
-  command->add_option("SCENARIO", flags->scenario, "Scenario file (YAML)")
+  command->add_option("SCENARIO", flags->scenario, "Scenario file (YAML; `-`: standard input)")
       ->required()
       ->option_text("FILE");
   add_common_flags(*command, flags->common);
@@ -167,7 +167,10 @@ void add_compare(CLI::App& program, Chosen& chosen) {
       "  fabricast compare examples/article/train-32-70b.yaml\n"
       "  fabricast compare examples/article/train-32-70b.yaml --json - --quiet\n"
       "  fabricast compare my.yaml --lang zh --seed 7 --stats");
-  command->callback([flags, &chosen] { chosen = [flags] { compare(*flags); }; });
+  command->callback([flags, &chosen] {
+    if (flags->scenario == "-") flags->scenario = "/dev/stdin";
+    chosen = [flags] { compare(*flags); };
+  });
 }
 
 }  // namespace fabricast::apps

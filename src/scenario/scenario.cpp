@@ -79,11 +79,18 @@ void check_growth(const ValidScenario& scenario) {
       fmt::format("0, or at least the {} of `cluster.gpus`", scenario.cluster.gpus));
 }
 
+/// Where relative paths start. What comes from a pipe or a file descriptor has no folder of its
+/// own.
+std::string directory_of(const std::string& file) {
+  if (file.starts_with("/dev/") || file.starts_with("/proc/")) return {};
+  return std::filesystem::path(file).parent_path().string();
+}
+
 ValidScenario validate(const Node& root, const std::string& file_name,
                        const catalog::Catalog& catalog, const Overrides& overrides) {
   const std::filesystem::path file(file_name);
   Fields fields(root);
-  const Context context{catalog, file.parent_path().string(), places_of(root)};
+  const Context context{catalog, directory_of(file_name), places_of(root)};
 
   ValidScenario result;
   result.file = file_name;

@@ -113,6 +113,16 @@ TEST(WrongInput, a_workload_that_this_version_does_not_simulate) {
                  {"faults"});
 }
 
+TEST(WrongInput, on_standard_input_has_a_place_too) {
+  const std::string err = file_with("", "err");
+  const std::string command =
+      "printf 'seed: {' | " + std::string(FABRICAST_PROGRAM) + " compare - >/dev/null 2>" + err;
+  const int status = std::system(command.c_str());  // NOLINT(concurrency-mt-unsafe)
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 2);
+  EXPECT_TRUE(read(err).starts_with("/dev/stdin:1:")) << read(err);
+}
+
 TEST(WrongUsage, no_command) {
   expect_refused({}, {"--help"});
 }
