@@ -2,6 +2,7 @@
 // every stage once, in the order of docs/architecture.md.
 
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <vector>
@@ -131,6 +132,11 @@ void compare(const CompareFlags& flags) {
   const auto known = catalog::Catalog::load(catalog_directory);
   const auto scenario = scenario::load(flags.scenario, known, {flags.common.seed});
   scenario::require_simulated(scenario);
+  if (!flags.common.quiet) {
+    for (const std::string& note : scenario::notes(scenario)) {
+      std::fprintf(stderr, "%s\n", note.c_str());
+    }
+  }
   const std::vector<Design> designs = designs_of(known, scenario, catalog_directory);
   const auto house =
       advice::house_verdict(catalog_directory + "/house-rules.yaml", advice::question_of(scenario));
