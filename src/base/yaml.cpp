@@ -236,6 +236,10 @@ class TreeBuilder : public YAML::EventHandler {
     if (node.scalar == "<<" && !node.quoted) {
       throw input_error(node.where, "the merge key `<<`", "keys written out; `<<` is not read");
     }
+    if (printable(node.scalar) != node.scalar) {
+      throw input_error(node.where, "the key " + quote(node.scalar),
+                        "keys without control characters");
+    }
     if (parent.node.where.key.size() + node.scalar.size() >= kMaxPathBytes) {
       throw input_error(node.where, "a key too long to be meant",
                         fmt::format("paths of at most {} bytes", kMaxPathBytes));

@@ -48,12 +48,14 @@ Node parse(std::string_view text, const std::string& file_name);
 Node parse_file(const std::string& path);
 
 /// Typed reading of scalars. Each throws base::Error (input) naming what was found and allowed.
-/// Integers accept `100e6` and `1_000` is refused; a number must be finite; a text must not be
-/// empty and be printable as it stands.
+/// Integers accept `100e6`; `1_000` and `010` are refused; a number must be finite; a text must not
+/// be empty and be printable as it stands.
 double number(const Node& node, double min, double max);
 std::int64_t integer(const Node& node, std::int64_t min, std::int64_t max);
 bool boolean(const Node& node);
 std::string text(const Node& node);
+/// A text of at most 200 bytes: what heads a column of a table or is a key of the result.
+std::string name(const Node& node);
 
 /// A mapping being read. Every getter marks its key as known, present or not; `finish()` throws on
 /// the first key that nobody asked for, with the near miss among the known ones.
@@ -78,6 +80,7 @@ class Fields {
   bool boolean(std::string_view key, bool fallback);
   std::string text(std::string_view key);
   std::string text(std::string_view key, std::string_view fallback);
+  std::string name(std::string_view key, std::string_view fallback);
   /// The index in `choices` of the text under `key`; near misses are suggested.
   std::size_t choice(std::string_view key, const std::vector<std::string>& choices);
   std::size_t choice(std::string_view key, const std::vector<std::string>& choices,

@@ -12,6 +12,7 @@ namespace fabricast::base::yaml {
 namespace {
 
 constexpr std::size_t kLongestNumber = 60;
+constexpr std::size_t kLongestName = 200;
 
 struct Number {
   double value = 0;
@@ -29,6 +30,10 @@ std::optional<Number> read_number(const Node& node) {
   if (digits.empty() || text.size() + 1 < node.scalar.size()) return std::nullopt;
   if (digits[0] != '.' && (digits[0] < '0' || digits[0] > '9')) return std::nullopt;
   if (node.scalar.starts_with("+-")) return std::nullopt;
+  // 010 is eight to YAML 1.1 and ten to YAML 1.2.
+  if (digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') {
+    return std::nullopt;
+  }
 
   Number number;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number.value);
@@ -130,6 +135,15 @@ std::string text(const Node& node) {
   return node.scalar;
 }
 
+std::string name(const Node& node) {
+  std::string result = text(node);
+  if (result.size() > kLongestName) {
+    throw input_error(node.where, fmt::format("a text of {} bytes", result.size()),
+                      fmt::format("a name of at most {} bytes", kLongestName));
+  }
+  return result;
+}
+
 Fields::Fields(const Node& node) : node_(&node) {
   if (node.kind != Node::Kind::kMapping) {
     throw input_error(node.where, node.description(), "a mapping");
@@ -190,6 +204,11 @@ std::string Fields::text(std::string_view key) {
 std::string Fields::text(std::string_view key, std::string_view fallback) {
   const Node* node = optional(key);
   return node == nullptr ? std::string(fallback) : yaml::text(*node);
+}
+
+std::string Fields::name(std::string_view key, std::string_view fallback) {
+  const Node* node = optional(key);
+  return node == nullptr ? std::string(fallback) : yaml::name(*node);
 }
 
 namespace {

@@ -29,13 +29,20 @@ bool names_a_link(std::string_view text) {
   return port.size() <= 6 && port.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+// A network that others fill to more than nine tenths is not a background.
+constexpr double kMostLoad = 0.9;
+// Below it, months may pass between two of the largest messages on the slowest link.
+constexpr double kLeastLoad = 1e-4;
+
 BackgroundLoad read_load(Fields fields, const Context& context) {
-  // A network that others fill to more than nine tenths is not a background.
-  constexpr double kMostLoad = 0.9;
   BackgroundLoad result;
   if (fields.choice("kind", {"storage", "tenant"}) == 0) {
     result.kind = BackgroundKind::kStorage;
     result.load = fields.number("load", 0, kMostLoad);
+    if (result.load > 0 && result.load < kLeastLoad) {
+      throw base::input_error(fields.where("load"), fmt::format("the number {}", result.load),
+                              fmt::format("0, or a number from {} to {}", kLeastLoad, kMostLoad));
+    }
     result.message = base::Bytes(1024 * fields.integer("message_kib", 1, 1 << 20, 1024));
   } else {
     result.kind = BackgroundKind::kTenant;
@@ -93,8 +100,8 @@ ValidScenario validate(const Node& root, const std::string& file_name,
   const Context context{catalog, directory_of(file_name), places_of(root)};
 
   ValidScenario result;
-  result.file = file_name;
-  result.name = fields.text("name", file.stem().string());
+  result.file = base::printable(file_name);
+  result.name = fields.name("name", base::printable(file.stem().string()));
   result.cluster = read_cluster(Fields(fields.required("cluster", "a mapping")), context);
   result.fabrics = read_fabrics(fields, context);
   WorkloadRequest workload =
@@ -183,8 +190,14 @@ base::Error located(const base::Error& error, const ValidScenario& scenario, std
 
 std::vector<BackgroundLoad> read_background(Fields& fields, const Context& context) {
   std::vector<BackgroundLoad> result;
+  double sum = 0;
   for (const Node* item : list(fields, "background")) {
     result.push_back(read_load(Fields(*item), context));
+    sum += result.back().load;
+    if (sum > kMostLoad + 1e-9) {
+      throw base::input_error(item->where, fmt::format("loads that add up to {:.4g}", sum),
+                              fmt::format("at most {} for all of `background`", kMostLoad));
+    }
   }
   return result;
 }
