@@ -21,7 +21,16 @@ struct CatalogFlags {
 void show_catalog(const CatalogFlags& flags) {
   const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
   const report::CatalogQuery query{flags.category, flags.id, flags.common.chinese};
-  publish(flags.common, report::catalog_table(known, query), report::catalog_json(known, query));
+  publish(flags.common, report::catalog_table(known.spelt_out(), query),
+          report::catalog_json(known, query));
+}
+
+/// Flags that every command takes but that change nothing here.
+void hide_idle_flags(CLI::App& command) {
+  for (const char* flag :
+       {"--html", "--seed", "--threads", "--resolution", "--stats", "--quiet", "--no-cache"}) {
+    command.get_option(flag)->group("");
+  }
 }
 
 }  // namespace
@@ -33,12 +42,14 @@ void add_catalog(CLI::App& program, Chosen& chosen) {
   command->add_option("KIND", flags->category, "gpus, adapters, switches, cables, models, …");
   command->add_option("ID", flags->id, "One entry in full; an unambiguous beginning is enough");
   add_common_flags(*command, flags->common);
+  hide_idle_flags(*command);
   command->footer(
       "Examples:\n"
       "  fabricast catalog\n"
       "  fabricast catalog gpus\n"
       "  fabricast catalog gpus h100-sxm\n"
-      "  fabricast catalog fabrics roce-v2 --json -");
+      "  fabricast catalog fabrics roce-v2 --json -\n"
+      "The other flags of `compare` are taken and change nothing here.");
   command->callback([flags, &chosen] { chosen = [flags] { show_catalog(*flags); }; });
 }
 

@@ -1,9 +1,12 @@
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -17,16 +20,48 @@ void refuse(const std::string& what, const std::string& instead) {
   throw CLI::ValidationError(what + " is not in this version; " + instead);
 }
 
+/// Where the result is written until it is complete.
+std::string draft_of(const std::filesystem::path& target) {
+  return target.string() + "." + std::to_string(::getpid()) + ".part";
+}
+
+/// Why a result cannot be written there, by trying; empty when it can.
+std::string obstacle(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code problem;
+  const fs::path target = fs::weakly_canonical(path, problem);
+  if (problem) return problem.message();
+  const fs::file_status status = fs::status(target, problem);
+  if (path.empty() || fs::is_directory(status) || !target.has_filename()) return "no file name";
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    return ::access(target.c_str(), W_OK) == 0 ? "" : std::strerror(errno);
+  }
+  const std::string draft = draft_of(target);
+  constexpr int kReadable = 0600;
+  const int file =  // NOLINTNEXTLINE: POSIX's own signature
+      ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kReadable);
+  if (file < 0) return std::strerror(errno);
+  ::close(file);
+  fs::remove(draft, problem);
+  return {};
+}
+
 /// Complains before a long run instead of after it; empty when the file can be written.
 std::string unwritable(std::string& path) {  // NOLINT: CLI11's signature
   if (path == "-") return {};
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  if (path.empty() || fs::is_directory(path, ignored)) return "`" + path + "` is no file name";
-  const fs::path parent = fs::absolute(path).parent_path();
-  if (!fs::is_directory(parent, ignored)) return "no folder `" + parent.string() + "`";
-  if (::access(parent.c_str(), W_OK) != 0) return "cannot write in `" + parent.string() + "`";
-  return {};
+  const std::string why = obstacle(path);
+  if (why.empty()) return {};
+  return "found `" + path + "`, which cannot be written (" + why +
+         "); allowed a file in a folder that can be written to, or `-`";
+}
+
+/// Empty when there is such a resolution.
+std::string unknown_resolution(std::string& mode) {  // NOLINT: CLI11's signature
+  if (mode == "packet" || mode == "auto") return {};
+  if (mode == "flow") {
+    return "flow-level simulation is not in this version; allowed `packet` or `auto`";
+  }
+  return "found " + base::quote(mode) + "; allowed `packet` or `auto`";
 }
 
 /// A whole decimal number from 0 to 2^63 - 1, as a scenario's `seed` is.
@@ -60,7 +95,7 @@ void write_file(const std::string& path, const std::string& text) {
     if (!write_to(target.string(), text)) throw cannot;
     return;
   }
-  const std::string draft = target.string() + "." + std::to_string(::getpid()) + ".part";
+  const std::string draft = draft_of(target);
   bool done = !fs::exists(draft, problem) && write_to(draft, text);
   if (done) {
     if (fs::exists(status)) fs::permissions(draft, status.permissions(), problem);
@@ -107,16 +142,14 @@ void add_common_flags(CLI::App& command, CommonFlags& flags) {
       .add_option_function<std::string>(
           "--resolution",
           [&flags](const std::string& resolution) {
-            if (resolution == "flow") {
-              refuse("flow-level simulation (`--resolution flow`)", "use `packet` or `auto`");
-            }
             flags.resolution = resolution == "packet" ? Resolution::kPacket : Resolution::kAuto;
           },
-          "packet: every packet; auto: extrapolate steady transfers (default)")
+          "packet: every packet; auto: extrapolate steady transfers (default); flow is not in this "
+          "version")
       ->type_name("MODE")
-      ->check(CLI::IsMember({"packet", "flow", "auto"}));
+      ->check(CLI::Validator(unknown_resolution, "{packet,auto}"));
   command.add_flag("--stats", flags.stats, "Add wall time, events and packet-hops per second");
-  command.add_flag("--quiet", flags.quiet, "No progress on standard error");
+  command.add_flag("--quiet", flags.quiet, "No progress and no notes on standard error");
   command.add_flag("--no-cache", flags.no_cache,
                    "Simulate every fabric from scratch, sharing no phase between fabrics");
 }

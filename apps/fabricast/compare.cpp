@@ -2,8 +2,10 @@
 // every stage once, in the order of docs/architecture.md.
 
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -48,22 +50,67 @@ cost::Bill bill_of(const catalog::Catalog& known, const scenario::ValidScenario&
   return cost::bill_of_materials(known, inputs);
 }
 
-/// One fabric from its plan to its price.
+/// A fabric of the scenario as built and priced, before anything is simulated on it.
+struct Design {
+  const scenario::FabricChoice* choice = nullptr;
+  std::shared_ptr<const fabric::Fabric> fabric;
+  network::Factory networks;
+  cost::Bill bill;
+};
+
+Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
+                 const scenario::FabricChoice& choice) {
+  Design design;
+  design.choice = &choice;
+  design.fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
+  design.networks =
+      packet::factory(design.fabric, choice.profile, node_links(scenario.cluster.gpu));
+  design.networks(scenario.seed);  // whatever cannot be built is refused here
+  design.bill = bill_of(known, scenario, choice, *design.fabric);
+  return design;
+}
+
+/// The stages know keys; the file is the scenario, or that of the prices.
+base::Error located(const base::Error& error, const scenario::ValidScenario& scenario,
+                    std::size_t fabric, const std::string& catalog_directory) {
+  if (!error.where().key.starts_with("prices.")) return scenario::located(error, scenario, fabric);
+  base::Location where = error.where();
+  if (where.file.empty()) where.file = catalog_directory + "/prices.yaml";
+  return {error.kind(), where, error.message()};
+}
+
+/// All fabrics, so that the last one is refused before the first one is simulated.
+std::vector<Design> designs_of(const catalog::Catalog& known,
+                               const scenario::ValidScenario& scenario,
+                               const std::string& catalog_directory) {
+  std::vector<Design> designs;
+  for (std::size_t i = 0; i < scenario.fabrics.size(); ++i) {
+    try {
+      designs.push_back(design_of(known, scenario, scenario.fabrics[i]));
+      cost::cost_of(known, designs.back().bill, 0, 0);
+    } catch (const base::Error& error) {
+      throw located(error, scenario, i, catalog_directory);
+    }
+  }
+  return designs;
+}
+
+/// One fabric from its design to what it does and costs.
 advice::Outcome evaluate(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
-                         const scenario::FabricChoice& choice, network::PhaseCache& cache,
+                         const Design& design, network::PhaseCache& cache,
                          const training::Options& options) {
   const auto start = std::chrono::steady_clock::now();
-  const auto fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
-  const auto networks = packet::factory(fabric, choice.profile, node_links(scenario.cluster.gpu));
   const auto& job = std::get<scenario::TrainingSpec>(scenario.workload);
+  const scenario::FabricChoice& choice = *design.choice;
 
   advice::Outcome outcome;
   outcome.name = choice.profile.name;
   outcome.kind = choice.profile.kind;
-  outcome.sizing = fabric->sizing();
-  outcome.training = training::simulate(scenario, choice, *fabric, networks, cache, options);
+  outcome.sizing = design.fabric->sizing();
+  outcome.training =
+      training::simulate(scenario, choice, *design.fabric, design.networks, cache, options);
   outcome.network = outcome.training.network;
-  outcome.bill = bill_of(known, scenario, choice, *fabric);
+  outcome.bill = design.bill;
   outcome.cost = cost::cost_of(known, outcome.bill, outcome.training.days * 24, job.tokens);
   outcome.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return outcome;
@@ -85,19 +132,25 @@ void compare(const CompareFlags& flags) {
   const auto known = catalog::Catalog::load(catalog_directory);
   const auto scenario = scenario::load(flags.scenario, known, {flags.common.seed});
   scenario::require_simulated(scenario);
+  if (!flags.common.quiet) {
+    for (const std::string& note : scenario::notes(scenario)) {
+      std::fprintf(stderr, "%s\n", note.c_str());
+    }
+  }
+  const std::vector<Design> designs = designs_of(known, scenario, catalog_directory);
+  const auto house =
+      advice::house_verdict(catalog_directory + "/house-rules.yaml", advice::question_of(scenario));
 
   report::Comparison comparison;
   comparison.scenario = &scenario;
   auto cache = std::make_unique<network::PhaseCache>();
   base::Progress progress("simulating", 0, !flags.common.quiet);
-  for (const auto& choice : scenario.fabrics) {
+  for (const Design& design : designs) {
     if (flags.common.no_cache) cache = std::make_unique<network::PhaseCache>();
     comparison.outcomes.push_back(
-        evaluate(known, scenario, choice, *cache, training_options(flags.common, progress)));
+        evaluate(known, scenario, design, *cache, training_options(flags.common, progress)));
   }
 
-  const auto house =
-      advice::house_verdict(catalog_directory + "/house-rules.yaml", advice::question_of(scenario));
   comparison.verdict = advice::verdict(scenario, comparison.outcomes, house, &known);
   comparison.peak_rss_mb = peak_rss_mb();
 
@@ -111,7 +164,7 @@ void add_compare(CLI::App& program, Chosen& chosen) {
   auto flags = std::make_shared<CompareFlags>();
   auto* command = program.add_subcommand(
       "compare", "Every fabric of a scenario side by side: network, workload, cost, verdict");
-  command->add_option("SCENARIO", flags->scenario, "Scenario file (YAML)")
+  command->add_option("SCENARIO", flags->scenario, "Scenario file (YAML; `-`: standard input)")
       ->required()
       ->option_text("FILE");
   add_common_flags(*command, flags->common);
@@ -120,7 +173,10 @@ void add_compare(CLI::App& program, Chosen& chosen) {
       "  fabricast compare examples/article/train-32-70b.yaml\n"
       "  fabricast compare examples/article/train-32-70b.yaml --json - --quiet\n"
       "  fabricast compare my.yaml --lang zh --seed 7 --stats");
-  command->callback([flags, &chosen] { chosen = [flags] { compare(*flags); }; });
+  command->callback([flags, &chosen] {
+    if (flags->scenario == "-") flags->scenario = "/dev/stdin";
+    chosen = [flags] { compare(*flags); };
+  });
 }
 
 }  // namespace fabricast::apps

@@ -23,8 +23,9 @@ const std::vector<std::string> kLater = {"advise", "bom",   "calibrate", "collec
                                          "export", "flows", "mcp",       "schedule",   "serve-sim",
                                          "sweep",  "trace", "train",     "validate"};
 
+/// The library's messages repeat the arguments as they are.
 int complain(const std::string& message) {
-  std::fprintf(stderr, "%s\n", message.c_str());
+  std::fprintf(stderr, "%s\n", base::printable(message).c_str());
   return kBadInput;
 }
 
@@ -35,10 +36,10 @@ std::string unknown_command(const CLI::App& program, const std::string& word) {
   if (word.empty() || word[0] == '-' || std::ranges::count(commands, word) > 0) return {};
   const std::string allowed = "allowed: " + base::one_of(commands);
   if (std::ranges::count(kLater, word) > 0) {
-    return "fabricast: `" + word + "` is not in this version; " + allowed;
+    return "fabricast: " + base::quote(word) + " is not in this version; " + allowed;
   }
   const std::string near = base::near_miss(word, commands);
-  return "fabricast: unknown command `" + word + "`; " + allowed +
+  return "fabricast: unknown command " + base::quote(word) + "; " + allowed +
          (near.empty() ? "" : "; did you mean `" + near + "`?");
 }
 
@@ -86,7 +87,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s%s\n", input ? "" : "fabricast: ", error.what());
     return input ? fabricast::apps::kBadInput : fabricast::apps::kFailed;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "fabricast: %s\n", error.what());
+    std::fprintf(stderr, "fabricast: %s\n", fabricast::base::printable(error.what()).c_str());
     return fabricast::apps::kFailed;
   }
 }

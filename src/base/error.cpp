@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/table.h"
+
 namespace fabricast::base {
 
 namespace {
@@ -33,13 +37,65 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+constexpr std::size_t kLongestQuote = 60;
+
+/// Bytes at the start of `text` that would act on a terminal, or be drawn over other text; 0: none.
+std::size_t acting_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  if (byte(0) < 0x20 || byte(0) == 0x7f) return 1;
+  if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) <= 0x9f) return 2;  // C1
+  // U+2028 to U+202E end a line or set the direction of writing, U+2066 to U+2069 set it too.
+  if (byte(0) == 0xe2 && byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) return 3;
+  if (byte(0) == 0xe2 && byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9) return 3;
+  return 0;
+}
+
+void append_escaped(std::string& result, std::string_view bytes) {
+  for (const char c : bytes) result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+}
+
+/// The same of text that is UTF-8.
+void append_printable(std::string& result, std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t acting = acting_bytes(text);
+    if (acting > 0) {
+      append_escaped(result, text.substr(0, acting));
+    } else {
+      result += text[0];
+    }
+    text.remove_prefix(std::max<std::size_t>(acting, 1));
+  }
+}
+
 // Names are short; a longer word is no misspelling of one, and the distance is quadratic.
 constexpr std::size_t kLongestName = 64;
 
 }  // namespace
 
+std::string printable(std::string_view text) {
+  std::string result;
+  std::size_t bad = 0;
+  while (!valid_utf8(text, &bad)) {
+    append_printable(result, text.substr(0, bad));
+    append_escaped(result, text.substr(bad, 1));
+    text.remove_prefix(bad + 1);
+  }
+  append_printable(result, text);
+  return result;
+}
+
+std::string quote(std::string_view text) {
+  std::size_t end = std::min(text.size(), kLongestQuote);
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) {
+    --end;  // not inside a character
+  }
+  return '`' + printable(text.substr(0, end)) + (end < text.size() ? "...`" : "`");
+}
+
 std::string Location::text() const {
-  std::string result = file;
+  std::string result = printable(file);
   if (line > 0) {
     if (!result.empty()) result += ':';
     result += std::to_string(line);
@@ -47,15 +103,15 @@ std::string Location::text() const {
   }
   if (!key.empty()) {
     if (!result.empty()) result += ": ";
-    result += key;
+    result += printable(key);
   }
   return result;
 }
 
-Error::Error(ErrorKind kind, Location where, std::string message)
+Error::Error(ErrorKind kind, Location where, std::string_view message)
     : kind_(kind),
       where_(std::move(where)),
-      message_(std::move(message)),
+      message_(printable(message)),
       text_(full_text(where_, message_)) {}
 
 Error input_error(Location where, std::string_view found, std::string_view allowed,
@@ -63,15 +119,15 @@ Error input_error(Location where, std::string_view found, std::string_view allow
   std::string message = "found ";
   message.append(found).append("; allowed ").append(allowed);
   if (!near_miss.empty()) message.append("; did you mean `").append(near_miss).append("`?");
-  return {ErrorKind::kInput, std::move(where), std::move(message)};
+  return {ErrorKind::kInput, std::move(where), message};
 }
 
-Error input_error(Location where, std::string message) {
-  return {ErrorKind::kInput, std::move(where), std::move(message)};
+Error input_error(Location where, std::string_view message) {
+  return {ErrorKind::kInput, std::move(where), message};
 }
 
-Error failure(std::string message) {
-  return {ErrorKind::kFailure, {}, std::move(message)};
+Error failure(std::string_view message) {
+  return {ErrorKind::kFailure, {}, message};
 }
 
 namespace {

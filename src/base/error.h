@@ -17,7 +17,7 @@ struct Location {
   int column = 0;
   std::string key;  ///< dotted path: "cluster.topology.kind"
 
-  /// "file:line:col: key", leaving out what is unknown.
+  /// "file:line:col: key", leaving out what is unknown; printable, whatever the names hold.
   std::string text() const;
 };
 
@@ -28,11 +28,11 @@ enum class ErrorKind {
 
 class Error : public std::exception {
  public:
-  Error(ErrorKind kind, Location where, std::string message);
+  Error(ErrorKind kind, Location where, std::string_view message);
 
   ErrorKind kind() const { return kind_; }
   const Location& where() const { return where_; }
-  /// What went wrong, without the place.
+  /// What went wrong, without the place; printable, whatever the user wrote.
   const std::string& message() const { return message_; }
   /// "file:line:col: key: message".
   const char* what() const noexcept override { return text_.c_str(); }
@@ -44,13 +44,20 @@ class Error : public std::exception {
   std::string text_;
 };
 
+/// `text` without what would act on a terminal: control characters (C0, DEL, C1), characters that
+/// reverse the direction of writing or end a line, and bytes that are not UTF-8 appear as "\x1b".
+std::string printable(std::string_view text);
+/// Text of the user as it appears in a message: between backticks, printable, at most 60 bytes of
+/// it.
+std::string quote(std::string_view text);
+
 /// "found <found>; allowed <allowed>", and "; did you mean `x`?" when `near_miss` is not empty.
 Error input_error(Location where, std::string_view found, std::string_view allowed,
                   std::string_view near_miss = {});
 /// An input error whose message is free text.
-Error input_error(Location where, std::string message);
+Error input_error(Location where, std::string_view message);
 /// A failure of the program: a broken invariant, an unreadable installation.
-Error failure(std::string message);
+Error failure(std::string_view message);
 
 /// The candidate closest to `word` (Damerau-Levenshtein distance at most a third of its length, or
 /// a unique prefix); empty when none is near.

@@ -6,17 +6,13 @@
 // Building from parser events, not through YAML::Node: a bomb of aliases is then stopped before it
 // is expanded, a deep document before it is recursed into, and every node keeps its mark.
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <map>
-#include <memory>
 #include <sstream>
 #include <utility>
 
 #include <yaml-cpp/eventhandler.h>
 
+#include "base/read_file.h"
 #include "base/table.h"
 
 namespace fabricast::base::yaml {
@@ -37,6 +33,10 @@ class Lines {
     for (std::size_t i = 0; i < text.size(); ++i) {
       if (text[i] == '\n') starts_.push_back(i + 1);
     }
+    blocks_.push_back(0);
+    for (std::size_t i = 0; i + kBlock <= text.size(); i += kBlock) {
+      blocks_.push_back(blocks_.back() + starts_in(text.substr(i, kBlock)));
+    }
   }
 
   Location at_offset(std::size_t offset) const {
@@ -54,16 +54,31 @@ class Lines {
 
  private:
   Location at(std::size_t line, std::size_t byte) const {
-    const std::string_view before = text_.substr(starts_[line], byte);
-    const auto characters = std::count_if(before.begin(), before.end(), [](char c) {
-      return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
-    });
+    const std::size_t start = starts_[line];
+    const std::size_t offset = start + std::min(byte, text_.size() - start);
+    const std::size_t characters = characters_before(offset) - characters_before(start);
     return {file_, static_cast<int>(line) + 1, static_cast<int>(characters) + 1, {}};
   }
+
+  /// Characters that begin before `offset`. Looks at less than a block: a line of megabytes would
+  /// otherwise be counted again for each of its nodes.
+  std::size_t characters_before(std::size_t offset) const {
+    const std::size_t block = offset / kBlock;
+    return blocks_[block] + starts_in(text_.substr(block * kBlock, offset % kBlock));
+  }
+
+  static std::size_t starts_in(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+      return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
+    }));
+  }
+
+  static constexpr std::size_t kBlock = 256;
 
   std::string_view text_;
   std::string file_;
   std::vector<std::size_t> starts_;
+  std::vector<std::size_t> blocks_;  ///< characters that begin before each block of kBlock bytes
 };
 
 std::size_t tree_size(const Node& node) {
@@ -177,7 +192,7 @@ class TreeBuilder : public YAML::EventHandler {
   static void refuse_tag(const std::string& tag, const Location& where) {
     constexpr std::string_view kCoreSchema = "tag:yaml.org,2002:";
     if (tag.empty() || tag == "?" || tag == "!" || tag.starts_with(kCoreSchema)) return;
-    throw input_error(where, "the tag `" + tag + "`", "values without tags of their own");
+    throw input_error(where, "the tag " + quote(tag), "values without tags of their own");
   }
 
   void open(Node node, const std::string& tag, YAML::anchor_t anchor) {
@@ -217,6 +232,13 @@ class TreeBuilder : public YAML::EventHandler {
     Frame& parent = stack_.back();
     if (node.kind != Node::Kind::kScalar) {
       throw input_error(node.where, node.description() + " as a key", "text as a key");
+    }
+    if (node.scalar == "<<" && !node.quoted) {
+      throw input_error(node.where, "the merge key `<<`", "keys written out; `<<` is not read");
+    }
+    if (printable(node.scalar) != node.scalar) {
+      throw input_error(node.where, "the key " + quote(node.scalar),
+                        "keys without control characters");
     }
     if (parent.node.where.key.size() + node.scalar.size() >= kMaxPathBytes) {
       throw input_error(node.where, "a key too long to be meant",
@@ -275,7 +297,7 @@ void refuse_bad_bytes(std::string_view text, const Lines& lines) {
   }
   const auto* control = std::find_if(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 && c != '\t' && c != '\n' && c != '\r';
+    return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f;
   });
   if (control != text.end()) {
     throw input_error(
@@ -320,27 +342,7 @@ Node parse(std::string_view text, const std::string& file_name) {
 }
 
 Node parse_file(const std::string& path) {
-  const Location where{path, 0, 0, {}};
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw input_error(where, "a directory", "a file");
-  }
-  const auto closer = [](std::FILE* file) { std::fclose(file); };
-  const std::unique_ptr<std::FILE, decltype(closer)> file(std::fopen(path.c_str(), "rb"), closer);
-  const auto unreadable = [&] {
-    return input_error(where, fmt::format("no way to read it ({})", std::strerror(errno)),
-                       "a readable file");
-  };
-  if (!file) throw unreadable();
-
-  std::string text(kMaxFileBytes + 1, '\0');
-  errno = 0;
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0) throw unreadable();
-  if (text.size() > kMaxFileBytes) {
-    throw input_error(where, "more than 16 MiB", "a file of at most 16 MiB");
-  }
-  return parse(text, path);
+  return parse(read_file(path, kMaxFileBytes), path);
 }
 
 }  // namespace fabricast::base::yaml

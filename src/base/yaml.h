@@ -40,18 +40,22 @@ struct Node {
 };
 
 /// Parses UTF-8 text. Throws base::Error (input) with a location on: invalid UTF-8, syntax errors,
-/// duplicate keys, an empty document, more than 200,000 nodes, nesting deeper than 64.
+/// duplicate keys, merge keys (`<<`), an empty document, more than 200,000 nodes, nesting deeper
+/// than 64.
 Node parse(std::string_view text, const std::string& file_name);
 /// Reads a file of at most 16 MiB and parses it. Throws base::Error (input) when it cannot be read,
-/// is a directory, or is empty.
+/// is a directory, is empty, or is a pipe that nobody writes to.
 Node parse_file(const std::string& path);
 
 /// Typed reading of scalars. Each throws base::Error (input) naming what was found and allowed.
-/// Integers accept `100e6` and `1_000` is refused; a number must be finite.
+/// Integers accept `100e6`; `1_000` and `010` are refused; a number must be finite; a text must not
+/// be empty and be printable as it stands.
 double number(const Node& node, double min, double max);
 std::int64_t integer(const Node& node, std::int64_t min, std::int64_t max);
 bool boolean(const Node& node);
 std::string text(const Node& node);
+/// A text of at most 200 bytes: what heads a column of a table or is a key of the result.
+std::string name(const Node& node);
 
 /// A mapping being read. Every getter marks its key as known, present or not; `finish()` throws on
 /// the first key that nobody asked for, with the near miss among the known ones.
@@ -76,6 +80,7 @@ class Fields {
   bool boolean(std::string_view key, bool fallback);
   std::string text(std::string_view key);
   std::string text(std::string_view key, std::string_view fallback);
+  std::string name(std::string_view key, std::string_view fallback);
   /// The index in `choices` of the text under `key`; near misses are suggested.
   std::size_t choice(std::string_view key, const std::vector<std::string>& choices);
   std::size_t choice(std::string_view key, const std::vector<std::string>& choices,

@@ -11,26 +11,8 @@ namespace fabricast::base::yaml {
 
 namespace {
 
-constexpr std::size_t kLongestQuote = 60;
-
-/// Text as it appears in a message: short, and without characters that would act on a terminal.
-std::string quote(std::string_view text) {
-  std::string result = "`";
-  std::size_t end = std::min(text.size(), kLongestQuote);
-  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) {
-    --end;  // not inside a character
-  }
-  for (const char c : text.substr(0, end)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      result += fmt::format("\\x{:02x}", byte);
-    } else {
-      result += c;
-    }
-  }
-  if (end < text.size()) result += "...";
-  return result + '`';
-}
+constexpr std::size_t kLongestNumber = 60;
+constexpr std::size_t kLongestName = 200;
 
 struct Number {
   double value = 0;
@@ -48,6 +30,10 @@ std::optional<Number> read_number(const Node& node) {
   if (digits.empty() || text.size() + 1 < node.scalar.size()) return std::nullopt;
   if (digits[0] != '.' && (digits[0] < '0' || digits[0] > '9')) return std::nullopt;
   if (node.scalar.starts_with("+-")) return std::nullopt;
+  // 010 is eight to YAML 1.1 and ten to YAML 1.2.
+  if (digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') {
+    return std::nullopt;
+  }
 
   Number number;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number.value);
@@ -92,7 +78,7 @@ std::string Node::description() const {
       break;
   }
   if (read_number(*this)) {
-    return "the number " + (scalar.size() <= kLongestQuote ? scalar : quote(scalar));
+    return "the number " + (scalar.size() <= kLongestNumber ? scalar : quote(scalar));
   }
   return "the text " + quote(scalar);
 }
@@ -142,7 +128,20 @@ std::string text(const Node& node) {
                       node.kind == Node::Kind::kScalar ? "an empty text" : node.description(),
                       "text");
   }
+  // Names and ids reach the terminal again in tables, where nothing escapes them.
+  if (printable(node.scalar) != node.scalar) {
+    throw input_error(node.where, node.description(), "text without control characters");
+  }
   return node.scalar;
+}
+
+std::string name(const Node& node) {
+  std::string result = text(node);
+  if (result.size() > kLongestName) {
+    throw input_error(node.where, fmt::format("a text of {} bytes", result.size()),
+                      fmt::format("a name of at most {} bytes", kLongestName));
+  }
+  return result;
 }
 
 Fields::Fields(const Node& node) : node_(&node) {
@@ -205,6 +204,11 @@ std::string Fields::text(std::string_view key) {
 std::string Fields::text(std::string_view key, std::string_view fallback) {
   const Node* node = optional(key);
   return node == nullptr ? std::string(fallback) : yaml::text(*node);
+}
+
+std::string Fields::name(std::string_view key, std::string_view fallback) {
+  const Node* node = optional(key);
+  return node == nullptr ? std::string(fallback) : yaml::name(*node);
 }
 
 namespace {

@@ -57,13 +57,14 @@ void read_records(const std::string& directory, const std::string& category,
 }
 
 /// Ids of what can be bought are prices' ids too, so they are unique across kinds.
-void require_unique_ids(const std::vector<Entry>& entries) {
+void require_unique_ids(const std::vector<Entry>& entries, const std::string& directory) {
   std::set<std::string> seen;
   for (const Entry& entry : entries) {
     if (entry.category == "prices" || entry.category == "fabrics") continue;
     if (!seen.insert(entry.id).second) {
-      throw base::input_error({entry.category + ".yaml", 0, 0, "entries." + entry.id},
-                              "an id that another file of the catalogue has too", "a new id");
+      throw base::input_error(
+          {directory + "/" + entry.category + ".yaml", 0, 0, "entries." + entry.id},
+          "an id that another file of the catalogue has too", "a new id");
     }
   }
 }
@@ -84,12 +85,12 @@ const Record& find(const std::vector<Record>& records, std::string_view what, st
   }
   if (matches.size() == 1) return *matches.front();
   if (!starting.empty()) {
-    throw base::input_error(where,
-                            fmt::format("`{}`, the beginning of {} ids", id, starting.size()),
-                            base::one_of(starting));
+    throw base::input_error(
+        where, fmt::format("{}, the beginning of {} ids", base::quote(id), starting.size()),
+        base::one_of(starting));
   }
-  throw base::input_error(where, fmt::format("unknown {} `{}`", what, id), base::one_of(ids),
-                          base::near_miss(id, ids));
+  throw base::input_error(where, fmt::format("unknown {} {}", what, base::quote(id)),
+                          base::one_of(ids), base::near_miss(id, ids));
 }
 
 std::uint64_t digest_of(const std::vector<Entry>& entries) {
@@ -125,7 +126,7 @@ Catalog Catalog::load(const std::string& directory) {
   ReadFabrics read = read_fabrics(fabrics, c, c.entries_);
   c.fabrics_ = std::move(read.profiles);
   for (Entry& entry : read.entries) c.entries_.push_back(std::move(entry));
-  require_unique_ids(c.entries_);
+  require_unique_ids(c.entries_, directory);
   c.digest_ = digest_of(c.entries_);
   return c;
 }
@@ -133,7 +134,13 @@ Catalog Catalog::load(const std::string& directory) {
 std::string Catalog::default_directory() {
   if (const char* set = std::getenv("FABRICAST_CATALOG"); set != nullptr && *set != '\0') {
     if (is_catalogue(set)) return set;
-    throw base::failure(fmt::format("FABRICAST_CATALOG names `{}`, which holds no gpus.yaml", set));
+    std::error_code ignored;
+    const char* why =
+        fs::is_directory(set, ignored) ? "a directory without gpus.yaml" : "no directory";
+    throw base::input_error({{}, 0, 0, "FABRICAST_CATALOG"},
+                            fmt::format("{}, {}", base::quote(set), why),
+                            "a directory laid out like the catalogue that the program comes with, "
+                            "or the variable unset");
   }
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);

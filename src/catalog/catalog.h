@@ -127,13 +127,16 @@ struct LanguageModel {
   double published_parameters_b = 0;  ///< as its authors state, 1e9
 };
 
+/// ISO 4217's code for "no currency".
+inline constexpr std::string_view kNoCurrency = "XXX";
+
 /// A price with its band. Amounts in `currency` at `date`.
 struct Price {
   std::string id;  ///< the catalogue id of what is priced, or "electricity-kwh", "usd-cny", ...
   double low = 0;
   double likely = 0;
   double high = 0;
-  std::string currency;  ///< ISO 4217
+  std::string currency;  ///< ISO 4217; kNoCurrency of a ratio or a duration
   std::string date;      ///< ISO 8601
   std::string unit;      ///< "each", "per kWh", "per GPU-hour", "CNY per USD"
 };
@@ -144,7 +147,8 @@ class Catalog {
   /// value without kind or source, a duplicate id, an unknown key.
   static Catalog load(const std::string& directory);
   /// The directory to use: $FABRICAST_CATALOG, else ../share/fabricast/catalog, else ../catalog,
-  /// beside the running program. Throws base::Error (failure) when none exists.
+  /// beside the running program. Throws base::Error: input when the variable names no catalogue,
+  /// failure when the program has none.
   static std::string default_directory();
 
   // Look-ups accept an unambiguous prefix ("h100-sxm" -> "h100-sxm-80gb"). They throw base::Error
@@ -166,6 +170,10 @@ class Catalog {
   const std::vector<FabricProfile>& fabrics() const { return fabrics_; }
   /// Everything, with provenance, in file order.
   const std::vector<Entry>& entries() const { return entries_; }
+
+  /// The same with the texts of `entries()` as people read them: "80 GB", "0 (unlimited)", a price
+  /// in its currency, "-" for no currency.
+  Catalog spelt_out() const;
 
   /// A digest of all values, for content-addressed results.
   std::uint64_t digest() const { return digest_; }

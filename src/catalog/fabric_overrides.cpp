@@ -61,7 +61,7 @@ bool is_group(const std::string& key) {
 
 void apply(FabricProfile& profile, base::yaml::Fields& fields) {
   fields.optional("profile");
-  profile.name = fields.text("name", profile.name);
+  profile.name = fields.name("name", profile.name);
   for (const std::string& group : groups_of(profile.kind)) {
     if (const Node* node = fields.optional(group)) read_group(profile, group, *node);
   }

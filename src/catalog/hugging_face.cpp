@@ -16,8 +16,6 @@ namespace {
 
 using base::yaml::Node;
 
-constexpr int kLargest = 1 << 28;
-
 enum class Architecture { kLlama, kMistral, kMixtral, kQwen2, kDeepseekV2, kDeepseekV3 };
 
 const std::vector<std::string>& architecture_names() {
@@ -32,12 +30,14 @@ class Config {
  public:
   explicit Config(const Node& node) : fields_(node) {}
 
-  int required(std::string_view key) { return static_cast<int>(fields_.integer(key, 1, kLargest)); }
+  int required(std::string_view key, int most) {
+    return static_cast<int>(fields_.integer(key, 1, most));
+  }
   /// JSON writes "not set" as null.
-  int optional(std::string_view key, int fallback) {
+  int optional(std::string_view key, int most, int fallback) {
     const Node* node = fields_.optional(key);
     if (node == nullptr || node->kind == Node::Kind::kNull) return fallback;
-    return static_cast<int>(base::yaml::integer(*node, 0, kLargest));
+    return static_cast<int>(base::yaml::integer(*node, 0, most));
   }
   bool flag(std::string_view key, bool fallback) {
     const Node* node = fields_.optional(key);
@@ -67,30 +67,30 @@ int even_head_dim(Config& config, const LanguageModel& m) {
 }
 
 void read_mixtral_experts(Config& config, LanguageModel& m) {
-  m.experts = config.required("num_local_experts");
-  m.experts_per_token = config.required("num_experts_per_tok");
+  m.experts = config.required("num_local_experts", kMostExperts);
+  m.experts_per_token = config.required("num_experts_per_tok", kMostExperts);
   m.expert_feed_forward = m.feed_forward;
 }
 
 void read_deepseek(Config& config, LanguageModel& m) {
-  m.experts = config.optional("n_routed_experts", 0);
+  m.experts = config.optional("n_routed_experts", kMostExperts, 0);
   if (m.experts > 0) {
-    m.experts_per_token = config.required("num_experts_per_tok");
-    m.shared_experts = config.optional("n_shared_experts", 0);
-    m.expert_feed_forward = config.required("moe_intermediate_size");
-    m.dense_layers = config.optional("first_k_dense_replace", 0);
-    const int every = config.optional("moe_layer_freq", 1);
+    m.experts_per_token = config.required("num_experts_per_tok", kMostExperts);
+    m.shared_experts = config.optional("n_shared_experts", kMostExperts, 0);
+    m.expert_feed_forward = config.required("moe_intermediate_size", kMostFeedForward);
+    m.dense_layers = config.optional("first_k_dense_replace", kMostLayers, 0);
+    const int every = config.optional("moe_layer_freq", kMostLayers, 1);
     if (every != 1) {
       throw base::input_error(config.fields().where("moe_layer_freq"),
                               fmt::format("the number {}", every),
                               "1 (every layer after the dense ones has experts)");
     }
   }
-  m.q_lora_rank = config.optional("q_lora_rank", 0);
-  m.kv_lora_rank = config.required("kv_lora_rank");
-  m.qk_rope_head_dim = config.required("qk_rope_head_dim");
-  m.qk_nope_head_dim = config.required("qk_nope_head_dim");
-  m.v_head_dim = config.required("v_head_dim");
+  m.q_lora_rank = config.optional("q_lora_rank", kMostHidden, 0);
+  m.kv_lora_rank = config.required("kv_lora_rank", kMostHidden);
+  m.qk_rope_head_dim = config.required("qk_rope_head_dim", kMostHeadDim);
+  m.qk_nope_head_dim = config.required("qk_nope_head_dim", kMostHeadDim);
+  m.v_head_dim = config.required("v_head_dim", kMostHeadDim);
   m.head_dim = m.qk_nope_head_dim + m.qk_rope_head_dim;
 }
 
@@ -108,17 +108,18 @@ LanguageModel read_hugging_face_config(const std::string& path) {
   Config config(document);
   const Architecture architecture = architecture_of(config);
   LanguageModel m;
-  m.id = path;
-  m.name = name_from(path);
-  m.layers = config.required("num_hidden_layers");
-  m.hidden = config.required("hidden_size");
-  m.feed_forward = config.required("intermediate_size");
-  m.heads = config.required("num_attention_heads");
-  m.kv_heads = config.optional("num_key_value_heads", m.heads);
-  m.head_dim = config.optional("head_dim", 0);
+  // Both are printed where nothing escapes them, and folders may be called anything.
+  m.id = base::printable(path);
+  m.name = base::printable(name_from(path));
+  m.layers = config.required("num_hidden_layers", kMostLayers);
+  m.hidden = config.required("hidden_size", kMostHidden);
+  m.feed_forward = config.required("intermediate_size", kMostFeedForward);
+  m.heads = config.required("num_attention_heads", kMostHeads);
+  m.kv_heads = config.optional("num_key_value_heads", kMostHeads, m.heads);
+  m.head_dim = config.optional("head_dim", kMostHeadDim, 0);
   if (m.head_dim == 0) m.head_dim = even_head_dim(config, m);
-  m.vocabulary = config.required("vocab_size");
-  m.context = config.required("max_position_embeddings");
+  m.vocabulary = config.required("vocab_size", kMostVocabulary);
+  m.context = config.required("max_position_embeddings", kMostContext);
   m.tied_embeddings = config.flag("tie_word_embeddings", false);
   m.attention_bias = architecture == Architecture::kQwen2 || config.flag("attention_bias", false);
   if (architecture == Architecture::kMixtral) read_mixtral_experts(config, m);

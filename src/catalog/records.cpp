@@ -142,27 +142,27 @@ const std::vector<RecordParameter<Cable>>& parameters_of(const Cable*) {
 const std::vector<RecordParameter<LanguageModel>>& parameters_of(const LanguageModel*) {
   using M = LanguageModel;
   static const std::vector<RecordParameter<M>> table = {
-      count("layers", &M::layers, 1, 10000),
-      count("hidden", &M::hidden, 1, 1 << 20),
-      count("feed_forward", &M::feed_forward, 1, 1 << 22),
-      count("heads", &M::heads, 1, 4096),
-      count("kv_heads", &M::kv_heads, 1, 4096),
-      count("head_dim", &M::head_dim, 1, 1 << 16),
-      count("vocabulary", &M::vocabulary, 1, 1 << 24),
+      count("layers", &M::layers, 1, kMostLayers),
+      count("hidden", &M::hidden, 1, kMostHidden),
+      count("feed_forward", &M::feed_forward, 1, kMostFeedForward),
+      count("heads", &M::heads, 1, kMostHeads),
+      count("kv_heads", &M::kv_heads, 1, kMostHeads),
+      count("head_dim", &M::head_dim, 1, kMostHeadDim),
+      count("vocabulary", &M::vocabulary, 1, kMostVocabulary),
       flag("tied_embeddings", &M::tied_embeddings),
       optional(flag("gated_mlp", &M::gated_mlp)),
       optional(flag("attention_bias", &M::attention_bias)),
-      optional(count("experts", &M::experts, 0, 1 << 16)),
-      optional(count("experts_per_token", &M::experts_per_token, 0, 1 << 16)),
-      optional(count("shared_experts", &M::shared_experts, 0, 1 << 16)),
-      optional(count("expert_feed_forward", &M::expert_feed_forward, 0, 1 << 22)),
-      optional(count("dense_layers", &M::dense_layers, 0, 10000)),
-      optional(count("q_lora_rank", &M::q_lora_rank, 0, 1 << 20)),
-      optional(count("kv_lora_rank", &M::kv_lora_rank, 0, 1 << 20)),
-      optional(count("qk_rope_head_dim", &M::qk_rope_head_dim, 0, 1 << 16)),
-      optional(count("qk_nope_head_dim", &M::qk_nope_head_dim, 0, 1 << 16)),
-      optional(count("v_head_dim", &M::v_head_dim, 0, 1 << 16)),
-      count("context", &M::context, 1, 1 << 28),
+      optional(count("experts", &M::experts, 0, kMostExperts)),
+      optional(count("experts_per_token", &M::experts_per_token, 0, kMostExperts)),
+      optional(count("shared_experts", &M::shared_experts, 0, kMostExperts)),
+      optional(count("expert_feed_forward", &M::expert_feed_forward, 0, kMostFeedForward)),
+      optional(count("dense_layers", &M::dense_layers, 0, kMostLayers)),
+      optional(count("q_lora_rank", &M::q_lora_rank, 0, kMostHidden)),
+      optional(count("kv_lora_rank", &M::kv_lora_rank, 0, kMostHidden)),
+      optional(count("qk_rope_head_dim", &M::qk_rope_head_dim, 0, kMostHeadDim)),
+      optional(count("qk_nope_head_dim", &M::qk_nope_head_dim, 0, kMostHeadDim)),
+      optional(count("v_head_dim", &M::v_head_dim, 0, kMostHeadDim)),
+      count("context", &M::context, 1, kMostContext),
       number("published_parameters_b", &M::published_parameters_b, 0, 1e6),
   };
   return table;
@@ -225,11 +225,11 @@ void check(const Price& price, const base::Location& where) {
         "`low` <= `likely` <= `high`");
   }
   if (!is_currency(price.currency)) {
-    throw base::input_error(where, fmt::format("the currency `{}`", price.currency),
+    throw base::input_error(where, "the currency " + base::quote(price.currency),
                             "an ISO 4217 code such as `CNY`");
   }
   if (!is_date(price.date)) {
-    throw base::input_error(where, fmt::format("the date `{}`", price.date),
+    throw base::input_error(where, "the date " + base::quote(price.date),
                             "an ISO 8601 date such as `2026-03-19`");
   }
 }

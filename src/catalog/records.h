@@ -11,6 +11,17 @@
 
 namespace fabricast::catalog {
 
+/// Bounds of a language model, whether the catalogue or its own configuration describes it: well
+/// above what is trained, and low enough that nothing computed from them overflows or never ends.
+inline constexpr int kMostLayers = 10'000;
+inline constexpr int kMostHidden = 1 << 20;
+inline constexpr int kMostFeedForward = 1 << 22;
+inline constexpr int kMostHeads = 4096;
+inline constexpr int kMostHeadDim = 1 << 16;
+inline constexpr int kMostVocabulary = 1 << 24;
+inline constexpr int kMostExperts = 1 << 16;
+inline constexpr int kMostContext = 1 << 28;
+
 template <class Record>
 struct RecordParameter {
   std::string key;  ///< ends in the unit

@@ -53,6 +53,9 @@ CatalogFile::CatalogFile(const std::string& path) : document_(base::yaml::parse_
   for (const auto& [key, node] : sources.entries) sources_.emplace(key, base::yaml::text(node));
   entries_ = &fields.required("entries");
   base::yaml::Fields entry_fields(*entries_);
+  if (entries_->entries.empty()) {
+    throw base::input_error(entries_->where, "an empty mapping", "at least one entry");
+  }
   fields.finish();
 }
 

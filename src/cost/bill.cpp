@@ -10,9 +10,10 @@
 namespace fabricast::cost {
 namespace {
 
-base::Error refuse(std::string key, std::string message) {
-  return base::input_error({.file = {}, .line = 0, .column = 0, .key = std::move(key)},
-                           std::move(message));
+/// The caller knows the file that the key stands in.
+base::Error refuse(std::string key, const std::string& found, const std::string& allowed) {
+  return base::input_error({.file = {}, .line = 0, .column = 0, .key = std::move(key)}, found,
+                           allowed);
 }
 
 /// The catalogue rate that carries a link: the lowest not below it. 0 when there is none.
@@ -23,6 +24,10 @@ double cable_rate(const catalog::Catalog& catalog, catalog::LinkLayer layer, dou
     if (rate == 0 || cable.gbps < rate) rate = cable.gbps;
   }
   return rate;
+}
+
+const char* spoken_name(catalog::LinkLayer layer) {
+  return layer == catalog::LinkLayer::kInfiniBand ? "InfiniBand" : "Ethernet";
 }
 
 struct PricedCable {
@@ -44,12 +49,13 @@ PricedCable cheapest_cable(const catalog::Catalog& catalog, catalog::LinkLayer l
   }
   if (best.cable != nullptr) return best;
   if (rate == 0) {
-    throw refuse("cluster.nic_gbps", fmt::format("no {} cable of the catalogue carries {}",
-                                                 catalog::name_of(layer), base::to_string(link)));
+    throw refuse(
+        "cluster.nic_gbps", "links of " + base::to_string(link),
+        fmt::format("a rate that an {} cable of the catalogue carries", spoken_name(layer)));
   }
-  throw refuse("cluster.topology.cable_m",
-               fmt::format("found {} m; the longest {} cable for {} reaches {} m", metres,
-                           catalog::name_of(layer), base::to_string(link), longest));
+  throw refuse("cluster.topology.cable_m", fmt::format("{} m", metres),
+               fmt::format("at most {} m, the reach of the longest {} cable for {}", longest,
+                           spoken_name(layer), base::to_string(link)));
 }
 
 class BillWriter {

@@ -25,7 +25,9 @@ base::Error missing(std::string key, std::string message) {
 const catalog::Price& required(const catalog::Catalog& catalog, std::string_view id) {
   if (const catalog::Price* price = find(catalog, id)) return *price;
   throw missing(fmt::format("prices.{}", id),
-                fmt::format("the catalogue has no price `{}`; add a row to prices.yaml", id));
+                fmt::format("found no price `{}`; allowed a row of that name in the prices of the "
+                            "catalogue",
+                            id));
 }
 
 std::string pair_id(std::string a, const std::string& b) {
@@ -47,10 +49,11 @@ double convert(const catalog::Catalog& catalog, double amount, const std::string
   if (const catalog::Price* rate = find(catalog, backward); rate != nullptr && rate->likely > 0) {
     return amount / rate->likely;
   }
-  throw missing("budget.currency",
-                fmt::format("the catalogue has no exchange rate from {} to {}; add a row `{}` or "
-                            "`{}` to prices.yaml",
-                            from, to, forward, backward));
+  throw missing(
+      "budget.currency",
+      fmt::format("found no exchange rate from {} to {}; allowed a row `{}` or `{}` in the "
+                  "prices of the catalogue",
+                  from, to, forward, backward));
 }
 
 double price_in(const catalog::Catalog& catalog, std::string_view id, const std::string& currency) {

@@ -85,9 +85,9 @@ void check_memory(Problems& problems, const Gpu& gpu, const LanguageModel& m,
   const Memory need = memory(m, shape);
   problems.unless(
       need.total_gb <= gpu.memory_gb, "workload.model",
-      fmt::format("{} needs {:.1f} GB per GPU with {} (weights {:.1f}, gradients {:.1f}, optimizer "
+      fmt::format("{:.1f} GB per GPU for {} with {} (weights {:.1f}, gradients {:.1f}, optimizer "
                   "{:.1f}, activations {:.1f}, overhead {:.1f})",
-                  m.id, need.total_gb, to_string(shape.parallelism), need.weights_gb,
+                  need.total_gb, m.id, to_string(shape.parallelism), need.weights_gb,
                   need.gradients_gb, need.optimizer_gb, need.activations_gb, need.overhead_gb),
       fmt::format("at most {:.1f} GB of {}", gpu.memory_gb, gpu.id));
 }

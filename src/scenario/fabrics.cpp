@@ -40,21 +40,21 @@ void check_link_layers(const FabricChoice& choice, const base::Location& where) 
     throw base::input_error(
         where,
         fmt::format("the switch `{}`, which does not speak {}", choice.network_switch.id, spoken),
-        fmt::format("a switch that speaks {} for `{}`", spoken, choice.profile.name));
+        fmt::format("a switch that speaks {} for {}", spoken, base::quote(choice.profile.name)));
   }
   const auto& layers = choice.adapter.link_layers;
   if (std::find(layers.begin(), layers.end(), layer) == layers.end()) {
     throw base::input_error(
         where, fmt::format("the adapter `{}`, which does not speak {}", choice.adapter.id, spoken),
-        fmt::format("an adapter that speaks {} for `{}`", spoken, choice.profile.name));
+        fmt::format("an adapter that speaks {} for {}", spoken, base::quote(choice.profile.name)));
   }
 }
 
 void check_rate(const FabricChoice& choice, base::Rate nic_rate, const base::Location& where) {
   const auto refuse = [&](const char* what, const std::string& id, double gbps) {
     return base::input_error(where, fmt::format("{} Gb/s", nic_rate.gbps()),
-                             fmt::format("at most {} Gb/s, the port rate of the {} `{}` of `{}`",
-                                         gbps, what, id, choice.profile.name));
+                             fmt::format("at most {} Gb/s, the port rate of the {} `{}` of {}",
+                                         gbps, what, id, base::quote(choice.profile.name)));
   };
   if (nic_rate.gbps() > choice.network_switch.port_gbps) {
     throw refuse("switch", choice.network_switch.id, choice.network_switch.port_gbps);
@@ -88,8 +88,8 @@ void check_size(const FabricChoice& choice, const Context& context) {
     if (error.kind() != base::ErrorKind::kInput) throw;
     // The sizing knows the numbers but no file.
     throw base::input_error(context.where("cluster.topology"),
-                            fmt::format("a topology that `{}` cannot be built with: {}",
-                                        choice.profile.name, error.message()),
+                            fmt::format("a topology that {} cannot be built with: {}",
+                                        base::quote(choice.profile.name), error.message()),
                             "another `kind`, fewer GPUs or a switch with more ports");
   }
 }
@@ -110,8 +110,8 @@ std::vector<FabricChoice> read_fabrics(Fields& fields, const Context& context) {
     const auto [first, inserted] = lines.emplace(choice.profile.name, item->where.line);
     if (!inserted) {
       throw base::input_error(item->where,
-                              fmt::format("a second fabric named `{}` (the first is in line {})",
-                                          choice.profile.name, first->second),
+                              fmt::format("a second fabric named {} (the first is in line {})",
+                                          base::quote(choice.profile.name), first->second),
                               "names that differ: `{profile: ..., name: ...}`");
     }
     result.push_back(std::move(choice));

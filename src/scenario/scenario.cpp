@@ -29,13 +29,20 @@ bool names_a_link(std::string_view text) {
   return port.size() <= 6 && port.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+// A network that others fill to more than nine tenths is not a background.
+constexpr double kMostLoad = 0.9;
+// Below it, months may pass between two of the largest messages on the slowest link.
+constexpr double kLeastLoad = 1e-4;
+
 BackgroundLoad read_load(Fields fields, const Context& context) {
-  // A network that others fill to more than nine tenths is not a background.
-  constexpr double kMostLoad = 0.9;
   BackgroundLoad result;
   if (fields.choice("kind", {"storage", "tenant"}) == 0) {
     result.kind = BackgroundKind::kStorage;
     result.load = fields.number("load", 0, kMostLoad);
+    if (result.load > 0 && result.load < kLeastLoad) {
+      throw base::input_error(fields.where("load"), fmt::format("the number {}", result.load),
+                              fmt::format("0, or a number from {} to {}", kLeastLoad, kMostLoad));
+    }
     result.message = base::Bytes(1024 * fields.integer("message_kib", 1, 1 << 20, 1024));
   } else {
     result.kind = BackgroundKind::kTenant;
@@ -54,7 +61,7 @@ Fault read_fault(Fields fields) {
   result.for_ms = fields.number("for_ms", 0, kLongestMs);
   result.link = fields.text("link");
   if (!names_a_link(result.link)) {
-    throw base::input_error(fields.where("link"), fmt::format("the text `{}`", result.link),
+    throw base::input_error(fields.where("link"), "the text " + base::quote(result.link),
                             "a device and a port number, such as `leaf0:3`");
   }
   fields.finish();
@@ -64,7 +71,7 @@ Fault read_fault(Fields fields) {
 std::vector<std::string> known_currencies(const catalog::Catalog& catalog) {
   std::vector<std::string> result;
   for (const catalog::Price& price : catalog.prices()) {
-    if (price.currency != "XXX") result.push_back(price.currency);  // a ratio has no currency
+    if (price.currency != catalog::kNoCurrency) result.push_back(price.currency);
   }
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
@@ -79,15 +86,22 @@ void check_growth(const ValidScenario& scenario) {
       fmt::format("0, or at least the {} of `cluster.gpus`", scenario.cluster.gpus));
 }
 
+/// Where relative paths start. What comes from a pipe or a file descriptor has no folder of its
+/// own.
+std::string directory_of(const std::string& file) {
+  if (file.starts_with("/dev/") || file.starts_with("/proc/")) return {};
+  return std::filesystem::path(file).parent_path().string();
+}
+
 ValidScenario validate(const Node& root, const std::string& file_name,
                        const catalog::Catalog& catalog, const Overrides& overrides) {
   const std::filesystem::path file(file_name);
   Fields fields(root);
-  const Context context{catalog, file.parent_path().string(), places_of(root)};
+  const Context context{catalog, directory_of(file_name), places_of(root)};
 
   ValidScenario result;
-  result.file = file_name;
-  result.name = fields.text("name", file.stem().string());
+  result.file = base::printable(file_name);
+  result.name = fields.name("name", base::printable(file.stem().string()));
   result.cluster = read_cluster(Fields(fields.required("cluster", "a mapping")), context);
   result.fabrics = read_fabrics(fields, context);
   WorkloadRequest workload =
@@ -152,7 +166,8 @@ std::string Context::existing_file(const std::string& path, const base::Location
   const std::filesystem::path full = std::filesystem::path(directory) / path;
   std::error_code error;
   if (!std::filesystem::exists(full, error) || std::filesystem::is_directory(full, error)) {
-    throw base::input_error(at, fmt::format("the path `{}`, where there is no file", path),
+    throw base::input_error(at,
+                            fmt::format("the path {}, where there is no file", base::quote(path)),
                             "the path of a file, seen from the scenario's directory");
   }
   return full.string();
@@ -162,10 +177,27 @@ base::Location ValidScenario::where(std::string_view key) const {
   return place_of(places, key);
 }
 
+base::Error located(const base::Error& error, const ValidScenario& scenario, std::size_t fabric) {
+  const base::Location& where = error.where();
+  if (error.kind() != base::ErrorKind::kInput || !where.file.empty()) return error;
+  const std::string section = where.key.substr(0, where.key.find_first_of(".["));
+  const bool of_scenario = section == "cluster" || section == "workload" ||
+                           section == "background" || section == "budget";
+  const std::string key =
+      of_scenario ? where.key : fmt::format("fabrics[{}].{}", fabric, where.key);
+  return base::input_error(scenario.where(key), error.message());
+}
+
 std::vector<BackgroundLoad> read_background(Fields& fields, const Context& context) {
   std::vector<BackgroundLoad> result;
+  double sum = 0;
   for (const Node* item : list(fields, "background")) {
     result.push_back(read_load(Fields(*item), context));
+    sum += result.back().load;
+    if (sum > kMostLoad + 1e-9) {
+      throw base::input_error(item->where, fmt::format("loads that add up to {:.4g}", sum),
+                              fmt::format("at most {} for all of `background`", kMostLoad));
+    }
   }
   return result;
 }
@@ -183,7 +215,7 @@ Budget read_budget(Fields fields, const Context& context) {
   result.currency = fields.text("currency", result.currency);
   if (std::find(currencies.begin(), currencies.end(), result.currency) == currencies.end()) {
     throw base::input_error(fields.where("currency"),
-                            fmt::format("the currency `{}`", result.currency),
+                            "the currency " + base::quote(result.currency),
                             base::one_of(currencies), base::near_miss(result.currency, currencies));
   }
   fields.finish();

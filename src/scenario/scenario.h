@@ -134,9 +134,18 @@ ValidScenario load(const std::string& path, const catalog::Catalog& catalog,
 ValidScenario parse(const std::string& text, const std::string& file_name,
                     const catalog::Catalog& catalog, const Overrides& overrides = {});
 
+/// `error` of a later stage, which knows a key and no file, at the place of that key in the
+/// scenario; a key that is no section's ("switching.buffer_mb") is one of the profile of fabric
+/// number `fabric`. Any other error comes back as it is.
+base::Error located(const base::Error& error, const ValidScenario& scenario, std::size_t fabric);
+
 /// Throws base::Error (input) on what parses but this version does not simulate: serving workloads,
 /// faults, tenant background, a partial node, some host settings and topologies. Names the key and
 /// what works.
 void require_simulated(const ValidScenario& scenario);
+
+/// What the user may not expect of what was asked, one line each with its place: that a
+/// rail-optimised fabric is built of whole scalable units where the scenario does not size them.
+std::vector<std::string> notes(const ValidScenario& scenario);
 
 }  // namespace fabricast::scenario

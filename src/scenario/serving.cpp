@@ -104,11 +104,10 @@ void check_serving(const ServingSpec& serving, const ClusterSpec& cluster, const
          context, "workload.precision", std::string(catalog::name_of(serving.precision)),
          fmt::format("a precision that {} computes in", cluster.gpu.id));
   const double need_gb = least_memory_gb(serving);
-  unless(
-      need_gb <= cluster.gpu.memory_gb, context, "workload.model",
-      fmt::format("{} needs {:.1f} GB per GPU with tp {} x pp {} for its weights and one request",
-                  m.id, need_gb, serving.tp, serving.pp),
-      fmt::format("at most {:.1f} GB of {}", cluster.gpu.memory_gb, cluster.gpu.id));
+  unless(need_gb <= cluster.gpu.memory_gb, context, "workload.model",
+         fmt::format("{:.1f} GB per GPU for the weights of {} and one request with tp {} x pp {}",
+                     need_gb, m.id, serving.tp, serving.pp),
+         fmt::format("at most {:.1f} GB of {}", cluster.gpu.memory_gb, cluster.gpu.id));
 }
 
 }  // namespace fabricast::scenario

@@ -42,9 +42,10 @@ void require_host(const Refusals& refuse, const ClusterSpec& cluster) {
 void require_topology(const Refusals& refuse, const ClusterSpec& cluster) {
   const fabric::TopologySpec& topology = cluster.topology;
   const int per_node = topology.gpus_per_node;
-  refuse.unless(topology.kind != fabric::TopologyKind::kDragonflyPlus, "cluster.topology.kind",
-                "`dragonfly-plus`",
-                "`single-switch`, `leaf-spine`, `rail-optimised`, `rail-only` or `fat-tree`");
+  refuse.unless(
+      topology.kind != fabric::TopologyKind::kDragonflyPlus, "cluster.topology.kind",
+      "`dragonfly-plus`",
+      "`leaf-spine`, `single-switch`, `rail-optimised`, `rail-only`, `fat-tree` or `direct`");
   refuse.unless(cluster.gpus % per_node == 0, "cluster.gpus",
                 fmt::format("{} GPUs in nodes of {}: a partial node", cluster.gpus, per_node),
                 fmt::format("a multiple of `gpus_per_node` ({})", per_node));

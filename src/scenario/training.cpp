@@ -112,7 +112,7 @@ base::Error no_layout(const TrainingRequest& request, const ClusterSpec& cluster
     }
   }
   if (leanest) {
-    leanest->found = "no layout that fits: even the leanest, " + leanest->found;
+    leanest->found += ", the least of all layouts";
     return refusal(*leanest, context);
   }
   return first ? refusal(*first, context)

@@ -35,6 +35,31 @@ TEST(InputError, keeps_its_message_apart_from_the_place) {
   EXPECT_EQ(input_error({"a.yaml", 1, 1, ""}, "too large").message(), "too large");
 }
 
+TEST(InputError, holds_nothing_that_acts_on_a_terminal) {
+  const Error error = input_error({"a\x1b.yaml", 1, 1, "k\x07"}, "\x1b]0;title\x07", "text\n");
+  EXPECT_STREQ(error.what(),
+               "a\\x1b.yaml:1:1: k\\x07: found \\x1b]0;title\\x07; allowed text\\x0a");
+}
+
+TEST(Printable, escapes_what_would_act_and_keeps_the_rest) {
+  EXPECT_EQ(printable("网 é ~"), "网 é ~");
+  EXPECT_EQ(printable("\x7f\t"), "\\x7f\\x09");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "\\xc2\\x9b31m");  // C1: CSI
+  EXPECT_EQ(printable("a\xe2\x80\xae"
+                      "b"),
+            "a\\xe2\\x80\\xae"
+            "b");  // right to left from here
+  EXPECT_EQ(printable("caf\xe9 \xff"), "caf\\xe9 \\xff");
+}
+
+TEST(Quote, is_short_and_ends_at_a_character) {
+  EXPECT_EQ(quote("roce"), "`roce`");
+  EXPECT_EQ(quote(std::string(100, 'x')), "`" + std::string(60, 'x') + "...`");
+  EXPECT_EQ(quote(std::string(59, 'x') + "网"), "`" + std::string(59, 'x') + "...`");
+}
+
 TEST(Failure, is_told_apart_from_bad_input) {
   EXPECT_EQ(failure("no catalogue").kind(), ErrorKind::kFailure);
   EXPECT_STREQ(failure("no catalogue").what(), "no catalogue");

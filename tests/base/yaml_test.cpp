@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -95,6 +96,26 @@ TEST(Yaml, copies_aliases_to_the_place_where_they_are_used) {
   EXPECT_EQ(root.find("b")->items[0].find("k")->where.key, "b[0].k");
 }
 
+// Columns are counted from the start of a block and not of the line; both sides of a boundary.
+TEST(Yaml, columns_of_a_long_line_count_characters_too) {
+  std::string line = "[";
+  for (int i = 0; i < 500; ++i) line += "网,";
+  const Node root = parse(line + "x]\n", "a.yaml");
+  for (std::size_t i = 0; i < root.items.size(); ++i) {
+    EXPECT_EQ(root.items[i].where.column, 2 + 2 * static_cast<int>(i));
+  }
+}
+
+// 100,000 nodes in one line of 2 MB: with a count from the start of the line for each node, 10^11
+// bytes would be looked at, and the test would run into its time limit.
+TEST(Yaml, reads_a_line_of_megabytes) {
+  std::string line = "[";
+  for (int i = 0; i < 100'000; ++i) line += "abcdefghijklmnopqr, ";
+  const Node root = parse(line + "x]\n", "a.yaml");
+  EXPECT_EQ(root.items.size(), 100'001U);
+  EXPECT_EQ(root.items.back().where.column, 2'000'002);
+}
+
 TEST(YamlRefusal, of_an_empty_file) {
   EXPECT_EQ(refusal(""), "a.yaml: found nothing (the file is empty); allowed a YAML mapping");
   EXPECT_EQ(refusal("# only a comment\n"),
@@ -119,6 +140,20 @@ TEST(YamlRefusal, of_control_characters) {
   EXPECT_EQ(refusal("a: 1\n\x04"
                     "b: 2\n"),
             "a.yaml:2:1: found the control character 0x04; allowed printable text");
+}
+
+TEST(YamlRefusal, of_a_merge_key_names_it) {
+  EXPECT_EQ(refusal("a: &a {k: 1}\nb:\n  <<: *a\n"),
+            "a.yaml:3:3: b: found the merge key `<<`; allowed keys written out; `<<` is not read");
+  EXPECT_EQ(refusal("a: {\"<<\": 1}\n"), "accepted");
+}
+
+TEST(YamlRefusal, shows_no_control_character_that_an_escape_smuggles_in) {
+  EXPECT_EQ(refusal("\"\\e[31m\": 1\n\"\\e[31m\": 2\n"),
+            "a.yaml:1:1: found the key `\\x1b[31m`; allowed keys without control characters");
+  EXPECT_EQ(refusal("a: !<\x7f> 1\n"),
+            "a.yaml:1:6: found the control character 0x7f; allowed printable text");
+  EXPECT_NE(refusal("a: \"\\\xe2\x80\xae\"\n").find("\\xe2"), std::string::npos);
 }
 
 TEST(YamlRefusal, of_broken_syntax_has_a_place) {
@@ -187,8 +222,8 @@ TEST(YamlFile, is_read_and_named_in_locations) {
 
 TEST(YamlFile, that_is_absent_is_refused_with_the_reason) {
   EXPECT_EQ(file_refusal("/nonexistent/a.yaml"),
-            "/nonexistent/a.yaml: found no way to read it (No such file or directory); allowed a "
-            "readable file");
+            "/nonexistent/a.yaml: found a path that cannot be read (No such file or directory); "
+            "allowed the path of a readable file");
 }
 
 TEST(YamlFile, that_may_not_be_read_is_refused_with_the_reason) {
@@ -196,19 +231,30 @@ TEST(YamlFile, that_may_not_be_read_is_refused_with_the_reason) {
   const TemporaryFile file("a: 1\n");
   chmod(file.path().c_str(), 0);
   EXPECT_EQ(file_refusal(file.path()), file.path() +
-                                           ": found no way to read it (Permission denied); "
-                                           "allowed a readable file");
+                                           ": found a path that cannot be read (Permission "
+                                           "denied); allowed the path of a readable file");
 }
 
 TEST(YamlFile, that_fails_while_it_is_read_is_refused_with_the_reason) {
   // Address 0 of a process is never mapped, so that the first read ends in EIO.
   EXPECT_EQ(file_refusal("/proc/self/mem"),
-            "/proc/self/mem: found no way to read it (Input/output error); allowed a readable "
-            "file");
+            "/proc/self/mem: found a path that cannot be read (Input/output error); allowed the "
+            "path of a readable file");
 }
 
 TEST(YamlFile, that_is_a_directory_is_refused) {
   EXPECT_EQ(file_refusal("/tmp"), "/tmp: found a directory; allowed a file");
+}
+
+TEST(YamlFile, can_be_a_pipe) {
+  const std::string path = testing::TempDir() + "fabricast_pipe_" + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(path) << "a: 1\n"; });
+  EXPECT_EQ(parse_file(path).find("a")->scalar, "1");
+  writer.join();
+  EXPECT_EQ(file_refusal(path),
+            path + ": found a pipe that nobody writes to; allowed a file, or a pipe with a writer");
+  std::filesystem::remove(path);
 }
 
 TEST(YamlFile, beyond_16_mebibytes_is_refused) {

@@ -69,5 +69,17 @@ TEST(HuggingFaceConfig, without_a_needed_key_is_refused_by_name) {
   EXPECT_TRUE(error.where().file.ends_with("no-heads.json"));
 }
 
+// Layers are gone through one by one: 2^28 of them never end.
+TEST(HuggingFaceConfig, beyond_any_model_is_refused_with_the_bound) {
+  const std::string path = ::testing::TempDir() + "huge-" + std::to_string(getpid()) + ".json";
+  std::ofstream(path) << R"({"architectures": ["LlamaForCausalLM"],
+  "num_hidden_layers": 268435456, "hidden_size": 4096})";
+  const base::Error error = input_error_of([&] { read_hugging_face_config(path); });
+  std::filesystem::remove(path);
+  EXPECT_EQ(error.where().key, "num_hidden_layers");
+  EXPECT_TRUE(contains(error, "found the number 268435456; allowed a whole number from 1 to 10000"))
+      << error.what();
+}
+
 }  // namespace
 }  // namespace fabricast::catalog

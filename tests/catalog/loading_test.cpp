@@ -150,17 +150,28 @@ TEST(Loading, a_missing_directory_is_an_input_error_that_names_the_file) {
   EXPECT_TRUE(contains(error, "gpus.yaml")) << error.what();
 }
 
-TEST(Loading, the_environment_chooses_the_catalogue_and_a_wrong_choice_is_a_failure) {
+TEST(Loading, refuses_a_file_without_entries) {
+  Copy copy;
+  std::ofstream(copy.directory() + "/gpus.yaml") << "sources: {}\nentries: {}\n";
+  const base::Error error = input_error_of([&] { Catalog::load(copy.directory()); });
+  EXPECT_EQ(error.where().key, "entries");
+  EXPECT_TRUE(contains(error, "found an empty mapping; allowed at least one entry"))
+      << error.what();
+}
+
+TEST(Loading, the_environment_chooses_the_catalogue_and_a_wrong_choice_is_named) {
   Copy copy;
   ASSERT_EQ(setenv("FABRICAST_CATALOG", copy.directory().c_str(), 1), 0);
   EXPECT_EQ(Catalog::default_directory(), copy.directory());
   ASSERT_EQ(setenv("FABRICAST_CATALOG", "/nonexistent", 1), 0);
-  try {
-    Catalog::default_directory();
-    ADD_FAILURE() << "no error";
-  } catch (const base::Error& error) {
-    EXPECT_EQ(error.kind(), base::ErrorKind::kFailure);
-  }
+  const base::Error absent = input_error_of([] { Catalog::default_directory(); });
+  EXPECT_EQ(absent.where().key, "FABRICAST_CATALOG");
+  EXPECT_TRUE(contains(absent, "found `/nonexistent`, no directory; allowed a directory laid out"))
+      << absent.what();
+  std::filesystem::remove(copy.directory() + "/gpus.yaml");
+  ASSERT_EQ(setenv("FABRICAST_CATALOG", copy.directory().c_str(), 1), 0);
+  const base::Error incomplete = input_error_of([] { Catalog::default_directory(); });
+  EXPECT_TRUE(contains(incomplete, "a directory without gpus.yaml")) << incomplete.what();
   unsetenv("FABRICAST_CATALOG");
 }
 

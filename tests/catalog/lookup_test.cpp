@@ -44,5 +44,36 @@ TEST(Lookup, refuses_the_empty_text) {
   EXPECT_TRUE(contains(error, "unknown GPU")) << error.what();
 }
 
+std::string spelt(const std::string& category, const std::string& id, const std::string& key) {
+  static const Catalog catalog = testing::shipped().spelt_out();
+  for (const Entry& entry : catalog.entries()) {
+    if (entry.category != category || entry.id != id) continue;
+    for (const Value& value : entry.values) {
+      if (value.key == key) return value.text;
+    }
+  }
+  return "absent";
+}
+
+TEST(SpeltOut, values_have_their_units) {
+  EXPECT_EQ(spelt("gpus", "h100-sxm-80gb", "memory_gb"), "80 GB");
+  EXPECT_EQ(spelt("gpus", "a10", "pcie_gb_per_s"), "32 GB/s");
+  EXPECT_EQ(spelt("models", "mixtral-8x7b", "published_parameters_b"), "46.7 billion");
+  EXPECT_EQ(spelt("models", "mixtral-8x7b", "layers"), "32");
+  EXPECT_EQ(spelt("fabrics", "roce-v2", "ecn.kmin_kb"), "800 kB");
+}
+
+TEST(SpeltOut, a_price_has_its_currency_and_a_ratio_none) {
+  EXPECT_EQ(spelt("prices", "a10", "likely"), "3500 USD");
+  EXPECT_EQ(spelt("prices", "pue", "currency"), "-");
+  EXPECT_EQ(spelt("prices", "pue", "likely").find("XXX"), std::string::npos);
+}
+
+TEST(SpeltOut, a_zero_that_is_no_amount_is_told_in_words) {
+  EXPECT_EQ(spelt("fabrics", "roce-v2", "transport.window_kb"), "0 (unlimited)");
+  EXPECT_EQ(spelt("fabrics", "roce-v2", "pfc.headroom_kb"), "0 (computed)");
+  EXPECT_EQ(spelt("gpus", "a10", "fp8_tflops"), "0 (no such units)");
+}
+
 }  // namespace
 }  // namespace fabricast::catalog

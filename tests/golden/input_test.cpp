@@ -94,11 +94,33 @@ TEST(WrongInput, two_fabrics_of_one_name) {
   expect_refused({"compare", example_with("name: roce-v2", "name: infiniband")}, {"infiniband"});
 }
 
+TEST(WrongInput, a_buffer_below_the_headroom_of_its_ports_at_its_place) {
+  expect_refused({"compare", example_with("name: roce-v2 }",
+                                          "name: roce-v2, switching: { buffer_mb: 0.1 } }")},
+                 {"scenario.yaml:23:72: fabrics[1].switching.buffer_mb: found 100000 bytes",
+                  "; allowed more than the "});
+}
+
+TEST(WrongInput, a_cable_longer_than_any_on_sale_at_its_place) {
+  expect_refused({"compare", example_with("cable_m: 10 ", "cable_m: 9999 ")},
+                 {"scenario.yaml:20:84: cluster.topology.cable_m: found 9999 m; allowed at most "});
+}
+
 TEST(WrongInput, a_workload_that_this_version_does_not_simulate) {
   expect_refused({"compare", example_with("iterations: 200",
                                           "iterations: 200\nfaults: [{at_ms: 5, link: \"leaf0:3\", "
                                           "kind: down, for_ms: 20}]")},
                  {"faults"});
+}
+
+TEST(WrongInput, on_standard_input_has_a_place_too) {
+  const std::string err = file_with("", "err");
+  const std::string command =
+      "printf 'seed: {' | " + std::string(FABRICAST_PROGRAM) + " compare - >/dev/null 2>" + err;
+  const int status = std::system(command.c_str());  // NOLINT(concurrency-mt-unsafe)
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 2);
+  EXPECT_TRUE(read(err).starts_with("/dev/stdin:1:")) << read(err);
 }
 
 TEST(WrongUsage, no_command) {
@@ -138,7 +160,11 @@ TEST(WrongUsage, no_threads) {
 }
 
 TEST(WrongUsage, flow_level_simulation_is_refused_by_name) {
-  expect_refused({"compare", kExample, "--resolution", "flow"}, {"flow", "packet"});
+  expect_refused({"compare", kExample, "--resolution", "flow"},
+                 {"flow", "not in this version", "allowed `packet` or `auto`"});
+  expect_refused({"compare", kExample, "--resolution", "fluid"},
+                 {"found `fluid`; allowed `packet` or `auto`"});
+  EXPECT_EQ(fabricast({"compare", "--help"}).out.find("packet,flow"), std::string::npos);
 }
 
 TEST(WrongUsage, an_html_report_is_refused_by_name) {
@@ -153,6 +179,53 @@ TEST(WrongUsage, a_json_file_in_a_folder_that_does_not_exist) {
   expect_refused({"compare", kExample, "--json", "no/such/folder/x.json"}, {"no/such/folder"});
 }
 
+TEST(WrongUsage, a_json_file_that_cannot_be_created_is_told_before_the_run) {
+  const std::string too_long = std::string(300, 'x') + ".json";
+  for (const std::string& path :
+       {std::string("/proc/x"), too_long, std::string("/dev/null/x"), std::string("/tmp")}) {
+    expect_refused({"compare", kExample, "--json=" + path},
+                   {"--json: found `", "cannot be written", "allowed a file"});
+  }
+}
+
+TEST(WrongInput, a_catalogue_that_is_not_there) {
+  ASSERT_EQ(setenv("FABRICAST_CATALOG", "/nonexistent", 1), 0);
+  expect_refused({"catalog"}, {"FABRICAST_CATALOG: found `/nonexistent`", "; allowed "});
+  unsetenv("FABRICAST_CATALOG");
+}
+
+// Every way in: arguments, file names, ids, keys and texts.
+TEST(WrongInput, with_escape_sequences_leaves_none_in_the_message) {
+  const std::string escape = "\x1b]0;x\x07";
+  const std::string yaml = "\"\\e]0;x\\a\"";
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {escape},
+           {"compare", escape},
+           {"compare", "--" + escape},
+           {"compare", kExample, "--seed", escape},
+           {"compare", kExample, "--lang", escape},
+           {"compare", kExample, "--threads", escape},
+           {"compare", kExample, "--resolution", escape},
+           {"compare", kExample, "--json", "no-folder/" + escape},
+           {"compare", kExample, escape},
+           {"catalog", escape},
+           {"catalog", "gpus", escape},
+           {"compare", example_with("train-8-7b\ncluster", yaml + "\ncluster")},
+           {"compare", example_with("h100-sxm-80gb", yaml)},
+           {"compare", example_with("name: roce-v2", "name: " + yaml)},
+           {"compare", example_with("name: roce-v2", yaml + ": roce-v2")},
+           {"compare", example_with("llama2-7b", yaml)},
+           {"compare", example_with("currency: CNY", "currency: " + yaml)},
+           {"compare", example_with("kind: storage", "kind: " + yaml)},
+           {"compare", example_with("sequence: 4096", "sequence: " + yaml)},
+       }) {
+    const Execution run = fabricast(arguments);
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    EXPECT_EQ(run.err.find_first_of("\x1b\x07"), std::string::npos) << run.err;
+    EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+  }
+}
+
 TEST(WrongUsage, an_unknown_kind_of_the_catalogue) {
   expect_refused({"catalog", "gpu"}, {"gpus", "did you mean `gpus`?"});
 }
@@ -165,6 +238,13 @@ TEST(Help, of_every_command_has_examples_and_ends_well) {
     EXPECT_EQ(run.err, "");
     EXPECT_NE(run.out.find("Examples:"), std::string::npos) << run.out;
   }
+}
+
+TEST(Help, of_the_catalogue_shows_the_flags_that_act) {
+  const std::string help = fabricast({"catalog", "--help"}).out;
+  EXPECT_NE(help.find("--json"), std::string::npos);
+  EXPECT_EQ(help.find("--seed"), std::string::npos);
+  EXPECT_EQ(fabricast({"catalog", "gpus", "--seed", "3", "--quiet"}).exit_code, 0);
 }
 
 TEST(Output, that_cannot_be_written_is_a_failure) {

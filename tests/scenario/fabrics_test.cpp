@@ -112,5 +112,23 @@ TEST(Fabrics, a_switch_of_the_other_link_layer_is_refused) {
       << message;
 }
 
+// A leaf of a 64-port switch serves 32 nodes: a unit of 32 nodes has 8 leaves of 32 uplinks and
+// 4 spines. Four nodes need 8 leaves of 4 uplinks, and one spine of 32 ports or more.
+TEST(Notes, tell_that_a_rail_optimised_fabric_is_built_whole) {
+  const std::string list = changed(changed("leaf-spine", "rail-optimised"), kList, "[infiniband]");
+  const std::string same_rate = changed(list, "nic_gbps: 200", "nic_gbps: 400");
+  EXPECT_EQ(notes(accepted(same_rate)),
+            std::vector<std::string>{
+                "job.yaml:9:13: cluster.topology: note: without `scalable_unit_nodes` a "
+                "rail-optimised fabric is built of whole scalable units: 12 switches instead of 9 "
+                "for `infiniband`; `scalable_unit_nodes: 4` sizes the unit to the cluster"});
+}
+
+TEST(Notes, are_silent_where_nothing_surprises) {
+  EXPECT_TRUE(notes(accepted(testing::full_example())).empty());
+  EXPECT_TRUE(
+      notes(accepted(changed("leaf-spine", "rail-optimised, scalable_unit_nodes: 4"))).empty());
+}
+
 }  // namespace
 }  // namespace fabricast::scenario

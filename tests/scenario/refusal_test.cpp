@@ -35,8 +35,8 @@ TEST(Refusal, of_an_empty_file) {
 
 TEST(Refusal, of_a_file_that_is_not_there) {
   EXPECT_EQ(load_refusal("/nonexistent/job.yaml"),
-            "/nonexistent/job.yaml: found no way to read it (No such file or directory); allowed a "
-            "readable file");
+            "/nonexistent/job.yaml: found a path that cannot be read (No such file or directory); "
+            "allowed the path of a readable file");
 }
 
 TEST(Refusal, of_a_directory) {
@@ -180,10 +180,55 @@ TEST(Refusal, of_unknown_choices_suggests_the_near_miss) {
             "`tenant`; did you mean `storage`?");
 }
 
+TEST(Refusal, of_text_that_would_act_on_a_terminal) {
+  EXPECT_EQ(refusal(changed("name: train-32-70b", "name: \"\\e[31mred\"")),
+            "job.yaml:1:7: name: found the text `\\x1b[31mred`; allowed text without control "
+            "characters");
+  EXPECT_EQ(refusal(changed("gpus: 32", "\"\\e[31m\": 32")),
+            "job.yaml:3:3: cluster: found the key `\\x1b[31m`; allowed keys without control "
+            "characters");
+  for (const char* place : {"h100-sxm-80gb", "currency: CNY", "llama2-70b", "roce-v2"}) {
+    const std::string key = std::string_view(place).starts_with("currency") ? "currency: " : "";
+    const std::string message = refusal(changed(place, key + "\"x\\e]0;\\a\""));
+    EXPECT_NE(message, "accepted");
+    EXPECT_EQ(message.find('\x1b'), std::string::npos) << message;
+  }
+}
+
 TEST(Refusal, of_a_background_that_is_none) {
   EXPECT_EQ(refusal(changed("load: 0.05", "load: 0.95")),
             "job.yaml:21:36: background[0].load: found the number 0.95; allowed a number from 0 to "
             "0.9");
+}
+
+// At 1e-300 of the rate a message is sent every 10^295 s, which no clock of the simulation holds.
+TEST(Refusal, of_a_background_too_thin_to_simulate) {
+  EXPECT_EQ(refusal(changed("load: 0.05", "load: 1e-300")),
+            "job.yaml:21:36: background[0].load: found the number 1e-300; allowed 0, or a number "
+            "from 0.0001 to 0.9");
+}
+
+TEST(Refusal, of_backgrounds_that_overfill_the_network_together) {
+  EXPECT_EQ(refusal(changed("{kind: storage, load: 0.05}",
+                            "{kind: storage, load: 0.5}, {kind: storage, load: 0.5}")),
+            "job.yaml:21:42: background[1]: found loads that add up to 1; allowed at most 0.9 for "
+            "all of `background`");
+}
+
+TEST(Refusal, of_names_that_no_table_holds) {
+  EXPECT_EQ(refusal(changed("name: train-32-70b", "name: " + std::string(201, 'x'))),
+            "job.yaml:1:7: name: found a text of 201 bytes; allowed a name of at most 200 bytes");
+  EXPECT_EQ(refusal(changed("[infiniband, roce-v2, tcp]",
+                            "[{profile: tcp, name: " + std::string(201, 'x') + "}]")),
+            "job.yaml:10:32: fabrics[0].name: found a text of 201 bytes; allowed a name of at most "
+            "200 bytes");
+}
+
+// YAML 1.1 reads 010 as eight, YAML 1.2 as ten.
+TEST(Refusal, of_numbers_that_may_be_octal) {
+  EXPECT_EQ(refusal(changed("gpus: 32", "gpus: 032")),
+            "job.yaml:3:9: cluster.gpus: found the text `032`; allowed a whole number from 1 to "
+            "1000000");
 }
 
 TEST(Refusal, of_a_tenant_whose_job_is_not_there) {

@@ -106,6 +106,23 @@ TEST(Scenario, other_files_are_found_from_the_directory_of_the_scenario) {
   EXPECT_EQ(std::get<TrainingSpec>(s.workload).model.layers, 32);
 }
 
+TEST(Located, an_error_of_a_later_stage_has_the_place_of_its_key) {
+  const ValidScenario s = accepted(full_example());
+  EXPECT_STREQ(
+      located(base::input_error({{}, 0, 0, "cluster.topology.cable_m"}, "too long"), s, 1).what(),
+      "job.yaml:9:65: cluster.topology.cable_m: too long");
+  EXPECT_STREQ(
+      located(base::input_error({{}, 0, 0, "switching.buffer_mb"}, "too small"), s, 1).what(),
+      "job.yaml:10:23: fabrics[1].switching.buffer_mb: too small");
+}
+
+TEST(Located, what_has_a_place_or_is_a_failure_stays_as_it_is) {
+  const ValidScenario s = accepted(full_example());
+  EXPECT_STREQ(located(base::input_error({"a.yaml", 1, 2, "k"}, "wrong"), s, 0).what(),
+               "a.yaml:1:2: k: wrong");
+  EXPECT_STREQ(located(base::failure("broken"), s, 0).what(), "broken");
+}
+
 TEST(Scenario, every_article_example_is_valid_and_simulated) {
   for (const char* name : {"train-8-7b", "train-16-13b", "train-32-70b"}) {
     const std::string path =

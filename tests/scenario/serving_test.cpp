@@ -54,8 +54,8 @@ TEST(Serving, weights_that_do_not_fit_are_refused_with_the_numbers) {
   EXPECT_EQ(refusal(serving("{kind: serving, model: llama2-70b, precision: fp8" + tail)),
             "accepted");
   EXPECT_EQ(refusal(serving("{kind: serving, model: llama2-70b, precision: bf16" + tail)),
-            "job.yaml:3:34: workload.model: found llama2-70b needs 138.3 GB per GPU with tp 1 x pp "
-            "1 for its weights and one request; allowed at most 80.0 GB of h100-sxm-80gb");
+            "job.yaml:3:34: workload.model: found 138.3 GB per GPU for the weights of llama2-70b "
+            "and one request with tp 1 x pp 1; allowed at most 80.0 GB of h100-sxm-80gb");
 }
 
 TEST(Serving, replicas_fill_the_cluster) {

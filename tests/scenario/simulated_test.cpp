@@ -63,8 +63,8 @@ TEST(NotSimulated, a_slot_slower_than_its_adapter) {
 TEST(NotSimulated, dragonfly_plus) {
   EXPECT_EQ(not_simulated(changed("leaf-spine", "dragonfly-plus")),
             "job.yaml:9:21: cluster.topology.kind: found `dragonfly-plus`, which is not simulated "
-            "yet; allowed `single-switch`, `leaf-spine`, `rail-optimised`, `rail-only` or "
-            "`fat-tree`");
+            "yet; allowed `leaf-spine`, `single-switch`, `rail-optimised`, `rail-only`, "
+            "`fat-tree` or `direct`");
 }
 
 TEST(NotSimulated, a_partial_node) {

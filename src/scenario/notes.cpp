@@ -1,0 +1,56 @@
+// What is done as asked and may still surprise.
+
+#include <fmt/format.h>
+
+#include "scenario/scenario.h"
+
+namespace fabricast::scenario {
+
+namespace {
+
+int switches_of(const fabric::TopologySpec& spec) {
+  const fabric::Sizing sizing = fabric::size(spec);
+  return sizing.leaves + sizing.spines + sizing.cores;
+}
+
+/// Switches that a unit as large as the cluster would take; those of `spec` where it cannot be
+/// built.
+int switches_without_spare_places(fabric::TopologySpec spec, int built) {
+  spec.scalable_unit_nodes = spec.nodes;
+  try {
+    return switches_of(spec);
+  } catch (const base::Error&) {
+    return built;
+  }
+}
+
+/// Reference designs cable a scalable unit whole; a small cluster then pays for a large one.
+void note_whole_units(const ValidScenario& scenario, std::vector<std::string>& notes) {
+  const fabric::TopologySpec& topology = scenario.cluster.topology;
+  if (topology.kind != fabric::TopologyKind::kRailOptimised || topology.scalable_unit_nodes > 0) {
+    return;
+  }
+  std::string counts;
+  for (const FabricChoice& choice : scenario.fabrics) {
+    const int built = switches_of(choice.topology);
+    const int enough = switches_without_spare_places(choice.topology, built);
+    if (enough >= built) continue;
+    counts += fmt::format("{}{} switches instead of {} for `{}`", counts.empty() ? "" : ", ", built,
+                          enough, choice.profile.name);
+  }
+  if (counts.empty()) return;
+  notes.push_back(fmt::format(
+      "{}: note: without `scalable_unit_nodes` a rail-optimised fabric is built of whole scalable "
+      "units: {}; `scalable_unit_nodes: {}` sizes the unit to the cluster",
+      scenario.where("cluster.topology").text(), counts, topology.nodes));
+}
+
+}  // namespace
+
+std::vector<std::string> notes(const ValidScenario& scenario) {
+  std::vector<std::string> result;
+  note_whole_units(scenario, result);
+  return result;
+}
+
+}  // namespace fabricast::scenario
