@@ -240,6 +240,22 @@ std::vector<FabricParameter> classes() {
       optional(quantity("pfc.lossless_classes", &Profile::pfc, &Profile::Pfc::lossless_classes, "1",
                         1, kMaxClasses, kRoceOnly,
                         "classes, from 0 upwards, that PFC pauses; the others drop")),
+      optional(flag("pfc.watchdog", &Profile::pfc, &Profile::Pfc::watchdog, kRoceOnly,
+                    "a queue that stays paused is emptied and drops until the pauses end")),
+      optional(quantity("pfc.watchdog_detect_ms", &Profile::pfc, &Profile::Pfc::watchdog_detect,
+                        "ms", 0.001, 1e5, kRoceOnly, "paused for this long is a storm")),
+      optional(quantity("pfc.watchdog_restore_ms", &Profile::pfc, &Profile::Pfc::watchdog_restore,
+                        "ms", 0.001, 1e5, kRoceOnly, "without pauses for this long it is over")),
+      optional(quantity("paths.failover_ms", &Profile::paths, &Profile::Paths::failover, "ms", 0,
+                        1e6, kAll,
+                        "from the loss of a link until routes avoid it: the routing protocol, or "
+                        "the subnet manager")),
+      optional(flag("link.retry", &Profile::link, &Profile::Link::retry, kInfiniBandOnly,
+                    "link-level retry of corrupted packets")),
+      optional(quantity("credits.hoq_lifetime_exponent", &Profile::credits,
+                        &Profile::Credits::hoq_lifetime_exponent, "1", 0, 20, kInfiniBandOnly,
+                        "n of 4.096 us x 2^n, which a packet may wait at the head of a switch's "
+                        "queue; 20: for ever")),
   };
   for (std::size_t i = 0; i < kMaxClasses; ++i) {
     table.push_back(element("classes.weight", &Classes::weight, i, 255, kAll,

@@ -56,6 +56,7 @@ struct FabricProfile {
     base::Bytes ack;             ///< an acknowledgement on the wire
     base::Time phy;              ///< PMA/PCS and FEC latency per link
     double rate_efficiency = 1;  ///< usable share of the nominal rate after line coding
+    bool retry = false;          ///< InfiniBand's link-level retry of corrupted packets
   } link;
 
   struct Switching {
@@ -83,6 +84,8 @@ struct FabricProfile {
   struct Paths {
     Routing routing = Routing::kStatic;
     int qps_per_connection = 1;  ///< NCCL_IB_QPS_PER_CONNECTION
+    /// From the loss of a link until routes avoid it: the routing protocol or subnet manager.
+    base::Time failover = base::Time::picoseconds(50'000'000'000);
   } paths;
 
   struct Transport {
@@ -98,7 +101,10 @@ struct FabricProfile {
     base::Bytes xon_offset;  ///< XON this far below the trigger
     bool headroom_computed = true;  ///< by the formula of docs/models/packet.md; else `headroom`
     base::Bytes headroom;           ///< per ingress port and lossless priority
-    int lossless_classes = 1;       ///< classes 0 to this less one are paused; others drop
+    bool watchdog = false;
+    base::Time watchdog_detect = base::Time::picoseconds(200'000'000'000);
+    base::Time watchdog_restore = base::Time::picoseconds(200'000'000'000);
+    int lossless_classes = 1;  ///< classes 0 to this less one are paused; others drop
   } pfc;
 
   struct Ecn {
@@ -125,6 +131,8 @@ struct FabricProfile {
   } dcqcn;
 
   struct Credits {
+    int hoq_lifetime_exponent =
+        20;                 ///< 4.096 us x 2^n at the head of a queue; from 20 on: for ever
     base::Bytes vl_buffer;  ///< receive buffer per port and virtual lane, a multiple of 64 bytes
   } credits;
 

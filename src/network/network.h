@@ -45,13 +45,16 @@ struct Counters {
   std::uint64_t cnps = 0;
   std::uint64_t pause_frames = 0;
   std::uint64_t timeouts = 0;
-  std::int64_t bytes_sent = 0;       ///< payload accepted by send()
-  std::int64_t bytes_delivered = 0;  ///< payload delivered once
-  base::Time paused;                 ///< summed over ports: time an egress was held by PFC
-  base::Time credit_stalled;         ///< summed over ports: time an egress lacked credits
-  base::Time cpu_busy;               ///< summed over the cores of all hosts
-  int cores = 0;                     ///< cores of all hosts that serve the network
-  std::int64_t max_queue_bytes = 0;  ///< fullest egress queue seen
+  std::uint64_t link_retries = 0;       ///< packets sent again by a link, unseen by the transport
+  std::uint64_t watchdog_trips = 0;     ///< queues that PFC's watchdog has emptied
+  std::uint64_t lifetime_discards = 0;  ///< packets dropped at the end of their HOQ lifetime
+  std::int64_t bytes_sent = 0;          ///< payload accepted by send()
+  std::int64_t bytes_delivered = 0;     ///< payload delivered once
+  base::Time paused;                    ///< summed over ports: time an egress was held by PFC
+  base::Time credit_stalled;            ///< summed over ports: time an egress lacked credits
+  base::Time cpu_busy;                  ///< summed over the cores of all hosts
+  int cores = 0;                        ///< cores of all hosts that serve the network
+  std::int64_t max_queue_bytes = 0;     ///< fullest egress queue seen
 };
 
 class Network {

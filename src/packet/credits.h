@@ -62,6 +62,12 @@ class CreditReceiver {
     unadvertised_ = 0;
     return (abr_ + buffer_ - occupied_) % kCreditModulus;
   }
+  /// The link has come up again: counts from 0, and returns the limit to advertise.
+  std::uint32_t restart() {
+    abr_ = 0;
+    unadvertised_ = 0;
+    return buffer_ - occupied_;
+  }
   std::uint32_t occupied() const { return occupied_; }
   std::uint32_t buffer() const { return buffer_; }
 

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "engine/event_queue.h"
 #include "packet/arbiter.h"
+#include "packet/faults.h"
 #include "packet/flow_state.h"
 #include "packet/link.h"
 #include "packet/packet_network.h"
@@ -54,8 +55,13 @@ class Engine final : public network::Network {
     kCoreDone,      ///< a core has finished its first job; target: core
     kMessageStart,  ///< a message reaches its flow; target: flow, value: packets
     kDelivered,     ///< a message is visible at its destination; target: message
+    kFault,         ///< target: of the schedule, value: FaultStage
+    kWatchdog,      ///< PFC's watchdog looks at a queue; target: egress port, value: class
+    kLifetime,      ///< a head may have waited too long; target: egress port, value: class
     kTimer,         ///< a caller's timer; target: timer
   };
+
+  enum FaultStage : std::uint32_t { kFaultBegins, kFaultEnds, kReroute };
 
   // Set-up (engine.h).
   void build_ports();
@@ -86,10 +92,13 @@ class Engine final : public network::Network {
   void on_arrive(std::uint32_t port);
   void forward(PacketIndex packet, std::uint32_t ingress_link);
   std::uint32_t next_port(const Packet& packet, std::uint32_t device) const;
+  std::uint32_t choose_port(const Flow& flow, bool forward_direction, std::uint32_t device) const;
+  std::uint32_t least_loaded(const Packet& packet, std::uint32_t device,
+                             std::uint32_t destination) const;
   void leave_switch(const PortState& port, const Packet& packet);
   PacketIndex take(std::uint32_t port, unsigned traffic_class);
   void drop(PacketIndex packet);
-  bool admit(Packet& packet, std::uint32_t ingress, const PortState& out);
+  bool admit(Packet& packet, std::uint32_t ingress, PortState& out);
   void accept_on_lane(std::uint32_t ingress, const Packet& packet);
   void send_pause(std::uint32_t ingress, unsigned traffic_class, bool xoff);
   void on_pause(std::uint32_t port, unsigned traffic_class);
@@ -112,6 +121,29 @@ class Engine final : public network::Network {
   std::size_t lane_of(std::uint32_t port, unsigned traffic_class) const {
     return port * static_cast<std::size_t>(profile_.classes.count) + traffic_class;
   }
+
+  double draw(PortState& port) {
+    const std::uint64_t place = static_cast<std::uint64_t>(&port - ports_.data()) << 32;
+    return static_cast<double>(base::mix64(draw_salt_ ^ base::mix64(place | port.draws++)) >> 11) *
+           0x1p-53;
+  }
+
+  // Faults (outages.h).
+  void schedule_faults();
+  void on_fault(std::uint32_t index, std::uint32_t stage);
+  void set_rate(std::uint32_t port, double share, double feed);
+  void take_down(std::uint32_t port);
+  void bring_up(std::uint32_t port);
+  void flush(std::uint32_t port, unsigned traffic_class);
+  bool usable(std::uint32_t port, std::uint32_t destination) const;
+  void reroute();
+  bool corrupts(PortState& port, const Packet& packet);
+  void replay(std::uint32_t port);
+  void on_watchdog(std::uint32_t port, unsigned traffic_class);
+  void watch(std::uint32_t port, unsigned traffic_class, base::Time after);
+  void on_lifetime(std::uint32_t port, unsigned traffic_class);
+  std::vector<std::uint32_t> waiting_cycle() const;
+  base::Error stuck(std::string what) const;
 
   // Reliable connections (rdma.h).
   void mark_ready(std::uint32_t index);
@@ -165,8 +197,11 @@ class Engine final : public network::Network {
   Slab<Transfer> transfers_;
   Slab<Message> messages_;
   Slab<network::Callback> timers_;
-  base::RandomStream marking_;
-  base::RandomStream errors_;
+  std::uint64_t draw_salt_;
+  std::vector<Watch> watches_;  ///< per port and class, with a watchdog
+  int ports_down_ = 0;
+  bool routes_changed_ = false;       ///< since the flows' packets now under way were sent
+  std::int64_t hoq_lifetime_ps_ = 0;  ///< 0: none
   network::Counters counters_;
   std::uint64_t outstanding_ = 0;
   bool stopped_ = false;
@@ -177,5 +212,6 @@ class Engine final : public network::Network {
 
 #include "packet/engine_impl.h"
 #include "packet/links.h"
+#include "packet/outages.h"
 #include "packet/rdma.h"
 #include "packet/tcp.h"

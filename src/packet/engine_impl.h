@@ -24,10 +24,9 @@ Engine<K>::Engine(std::shared_ptr<const fabric::Fabric> fabric,
     : fabric_(std::move(fabric)),
       profile_(profile),
       seed_(seed),
-      faults_(faults),
+      faults_(std::move(faults)),
       node_links_(fabric_->gpus(), node_links),
-      marking_(seed, "ecn-marking"),
-      errors_(seed, "bit-errors"),
+      draw_salt_(base::mix64(seed ^ base::hash_name("draws"))),
       timeout_(base::Time::picoseconds(4'096'000LL << profile.transport.timeout_exponent)) {
   several_classes_ = profile_.classes.count > 1;
   if (kRoce && profile_.pfc.enabled) {
@@ -36,6 +35,11 @@ Engine<K>::Engine(std::shared_ptr<const fabric::Fabric> fabric,
   build_ports();
   if (several_classes_) arbiters_.resize(ports_.size());
   if constexpr (kEthernet) build_buffers();
+  if (profile_.pfc.watchdog) watches_.resize(ports_.size() * kMaxClasses);
+  if (kCredits && profile_.credits.hoq_lifetime_exponent < 20) {
+    hoq_lifetime_ps_ = 4'096'000LL << profile_.credits.hoq_lifetime_exponent;
+  }
+  schedule_faults();
   adapters_.resize(static_cast<std::size_t>(fabric_->endpoints()));
   const std::size_t cores_per_nic =
       kTcp ? static_cast<std::size_t>(profile_.tcp.cores_per_nic) : std::size_t{1};
@@ -55,7 +59,7 @@ void Engine<K>::build_ports() {
     const double ps_per_byte =
         8e12 / (static_cast<double>(ports[i].rate.bps()) * profile_.link.rate_efficiency);
     port.ps_per_byte_q16 = std::llround(ps_per_byte * 65536.0);
-    port.gap_per_byte_q16 = port.ps_per_byte_q16;
+    port.gap_per_byte_q16 = port.nominal_per_byte_q16 = port.ps_per_byte_q16;
     port.propagation_ps = (ports[i].delay + profile_.link.phy).ps();
     port.pipeline_ps = to_switch ? profile_.switching.latency.ps() : 0;
     port.peer = ports[i].peer.index();
@@ -107,6 +111,11 @@ void Engine<K>::build_buffers() {
       spec.headroom.insert(spec.headroom.end(), static_cast<std::size_t>(lossless_classes_),
                            headroom.count());
     }
+    for (const Fault& fault : faults_.schedule) {
+      if (fabric_->port(fault.port).device.index() != d) continue;
+      if (fault.kind == Fault::Kind::kNoPfc) spec.pfc = false;
+      if (fault.kind == Fault::Kind::kNoEcn) spec.ecn = false;
+    }
     buffers_.emplace_back(std::move(spec));
   }
 }
@@ -131,8 +140,13 @@ std::uint32_t Engine<K>::make_path(std::uint32_t source, std::uint32_t destinati
       }
       throw no_route(source, destination);
     }
-    const auto choices =
-        fabric_->next_hops(fabric::DeviceId(device), fabric::EndpointId(destination));
+    const auto all = fabric_->next_hops(fabric::DeviceId(device), fabric::EndpointId(destination));
+    std::vector<fabric::PortId> live;
+    if (ports_down_ > 0) {
+      std::copy_if(all.begin(), all.end(), std::back_inserter(live),
+                   [&](fabric::PortId p) { return usable(p.index(), destination); });
+    }
+    const std::span<const fabric::PortId> choices = ports_down_ > 0 ? std::span(live) : all;
     if (choices.empty()) throw no_route(source, destination);
     const unsigned tier = fabric_->devices()[device].tier;
     const std::uint32_t next = ports_[ports_[choices.front().index()].peer].device;
@@ -160,6 +174,7 @@ std::uint32_t Engine<K>::make_flow(std::uint32_t source, std::uint32_t destinati
   const auto index = static_cast<std::uint32_t>(flows_.size());
   Flow& flow = flows_.emplace_back();
   flow.traffic_class = traffic_class;
+  flow.hash = hash;
   flow.source = source;
   flow.destination = destination;
   flow.source_port = fabric_->endpoint_port(fabric::EndpointId(source)).index();
@@ -358,7 +373,7 @@ void Engine<K>::run() {
   stopped_ = false;
   while (!stopped_ && outstanding_ > 0) {
     if (events_.empty()) {
-      throw base::failure("deadlock: messages are outstanding and nothing can move");
+      throw stuck("deadlock: messages are outstanding and nothing can move");
     }
     dispatch(events_.pop());
   }
@@ -409,6 +424,15 @@ void Engine<K>::dispatch(const engine::Event& event) {
       break;
     case kDelivered:
       on_delivered(event.target());
+      break;
+    case kFault:
+      on_fault(event.target(), event.value);
+      break;
+    case kWatchdog:
+      on_watchdog(event.target(), event.value);
+      break;
+    case kLifetime:
+      on_lifetime(event.target(), event.value);
       break;
     case kTimer: {
       const network::Callback callback = std::move(timers_[event.target()]);

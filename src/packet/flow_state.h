@@ -60,6 +60,7 @@ struct FlowBase {
   std::uint32_t source_port = 0;
   std::uint32_t destination_port = 0;
   unsigned traffic_class = 0;
+  std::uint64_t hash = 0;  ///< of its 5-tuple
   std::uint32_t path = 0;
   std::uint32_t reverse_path = 0;
   std::uint32_t end = 0;  ///< packets enqueued so far

@@ -41,9 +41,16 @@ struct alignas(64) PortState {
   ClassMask stalled = 0;        ///< classes that lack credits
   bool peer_is_switch = false;  ///< at the far end of the cable
   bool head_arrives = false;    ///< far end is a cut-through switch: it acts on the head
+  ClassMask discarding = 0;     ///< classes that drop what comes: link down, watchdog
   std::array<ClassQueue, kMaxClasses> classes;
 
-  // Constants of the link.
+  bool down = false;             ///< the cable carries nothing
+  bool avoided = false;          ///< routing knows that it is down
+  std::uint32_t draws = 0;       ///< random numbers taken
+  double log_keep_per_byte = 0;  ///< log of the probability that a byte arrives whole
+  std::int64_t nominal_per_byte_q16 = 0;
+
+  // Constants of the link, but for faults.
   std::uint32_t adapter = kNone;      ///< endpoint, where this port is an adapter's
   std::uint32_t local = 0;            ///< number of this port within its device
   std::int64_t ps_per_byte_q16 = 0;   ///< serialisation, 16 fractional bits
@@ -65,13 +72,19 @@ struct alignas(64) PortState {
 };
 static_assert(sizeof(ClassQueue) == 16);
 
+/// What PFC's watchdog remembers of a port and class.
+struct Watch {
+  std::int64_t since_ps = 0;  ///< last change between paused and not
+};
+
 /// InfiniBand's credits of one port and virtual lane.
 struct Lane {
   CreditSender sender;
   std::uint32_t updates_begin = 0;  ///< credit updates under way: positions in the lane's ring
   std::uint32_t updates_end = 0;
   bool update_event = false;  ///< a kCredit event is on its way to the stalled sender
-  CreditReceiver receiver;    ///< of the link that comes in
+  std::int64_t stalled_since_ps = 0;
+  CreditReceiver receiver;  ///< of the link that comes in
 };
 
 /// A flow-control packet on its way to the sender. Only a sender that has run dry needs an event

@@ -22,6 +22,11 @@ void Engine<K>::wake_at(std::uint32_t index, std::int64_t at_ps) {
 template <FabricKind K>
 void Engine<K>::enqueue(std::uint32_t index, PacketIndex packet) {
   PortState& port = ports_[index];
+  if (port.discarding != 0 && (port.discarding & mask_of(packets_[packet].traffic_class)) != 0) {
+    if (port.adapter == kNone) leave_switch(port, packets_[packet]);
+    drop(packet);
+    return;
+  }
   if (packets_[packet].type == PacketType::kCnp) {
     port.control.push(packets_, packet);
   } else {
@@ -70,6 +75,10 @@ bool Engine<K>::take_credits(std::uint32_t index, unsigned c, std::int64_t bytes
   CreditSender& sender = lanes_[lane_index].sender;
   if (!sender.may_send(blocks)) {
     if (port.stalled == 0) port.stalled_since_ps = now().ps();
+    if (hoq_lifetime_ps_ > 0 && (port.stalled & mask_of(c)) == 0 && port.adapter == kNone) {
+      lanes_[lane_index].stalled_since_ps = now().ps();
+      events_.push(now() + base::Time::picoseconds(hoq_lifetime_ps_), kLifetime, index, c);
+    }
     port.stalled |= mask_of(c);
     await_credits(index, c);
     return false;
@@ -87,7 +96,7 @@ void Engine<K>::try_start(std::uint32_t index) {
   PortState& port = ports_[index];
   const std::int64_t now_ps = now().ps();
   if (port.busy_until_ps > now_ps) {
-    wake_at(index, port.busy_until_ps);
+    if (!port.down) wake_at(index, port.busy_until_ps);
     return;
   }
   if (!port.control.empty()) {
@@ -167,16 +176,31 @@ void Engine<K>::leave_switch(const PortState& port, const Packet& packet) {
     }
     const std::size_t ingress = buffer_place(packet.ingress, c);
     buffer.release(ingress, packet.wire);
-    if (buffer.resume_due(ingress)) send_pause(packet.ingress, c, false);
+    if (buffer.resume_due(ingress) && buffer.pfc()) send_pause(packet.ingress, c, false);
   }
 }
 
 template <FabricKind K>
 void Engine<K>::on_arrive(std::uint32_t index) {
   PortState& port = ports_[index];
+  // A link that went down, or that sends again, leaves an event that is no longer meant.
+  if (port.wire.empty() || packets_[port.wire.front()].time_ps != now().ps()) return;
+  const bool corrupted = port.log_keep_per_byte != 0 && corrupts(port, packets_[port.wire.front()]);
+  if (corrupted && profile_.link.retry) {
+    replay(index);
+    return;
+  }
   const PacketIndex packet = port.wire.pop(packets_);
   if (!port.wire.empty()) {
     events_.push(base::Time::picoseconds(packets_[port.wire.front()].time_ps), kArrive, index);
+  }
+  if (corrupted) {
+    if constexpr (kCredits) {  // its place is given back
+      accept_on_lane(port.peer, packets_[packet]);
+      free_credits(port.peer, packets_[packet].traffic_class, packets_[packet].wire);
+    }
+    drop(packet);
+    return;
   }
   ++packets_[packet].hop;
   if (port.peer_is_switch) {
@@ -190,25 +214,60 @@ void Engine<K>::on_arrive(std::uint32_t index) {
   on_host(packet);
 }
 
+// kNone when there is no way.
 template <FabricKind K>
 std::uint32_t Engine<K>::next_port(const Packet& packet, std::uint32_t device) const {
   const Flow& flow = flows_[packet.flow];
   const bool forward_direction = packet.type == PacketType::kData;
-  if (profile_.paths.routing != catalog::Routing::kAdaptive) {
-    return paths_[(forward_direction ? flow.path : flow.reverse_path) + packet.hop];
+  if (profile_.paths.routing == catalog::Routing::kAdaptive) {
+    return least_loaded(packet, device, forward_direction ? flow.destination : flow.source);
   }
+  if (routes_changed_) return choose_port(flow, forward_direction, device);
+  return paths_[(forward_direction ? flow.path : flow.reverse_path) + packet.hop];
+}
+
+// Where the flow's path leads on from `device`. A packet that was under way when routes changed may
+// stand at a switch that is no longer on it: it takes the way that its hash finds there.
+template <FabricKind K>
+std::uint32_t Engine<K>::choose_port(const Flow& flow, bool forward_direction,
+                                     std::uint32_t device) const {
   const std::uint32_t destination = forward_direction ? flow.destination : flow.source;
+  const std::uint32_t last_device =
+      ports_[fabric_->endpoint_port(fabric::EndpointId(destination)).index()].device;
+  for (std::uint32_t i = forward_direction ? flow.path : flow.reverse_path;; ++i) {
+    if (ports_[paths_[i]].device == device) return paths_[i];
+    if (ports_[ports_[paths_[i]].peer].device == last_device) break;
+  }
   const auto choices =
       fabric_->next_hops(fabric::DeviceId(device), fabric::EndpointId(destination));
-  // Least queued bytes; ties go round from a hash of the packet, so that idle links share.
+  const auto live = [&](fabric::PortId p) { return usable(p.index(), destination); };
+  const auto count = std::count_if(choices.begin(), choices.end(), live);
+  if (count == 0) return kNone;
+  auto pick = detail::switch_hash(flow.hash, device) % static_cast<std::uint64_t>(count);
+  for (const fabric::PortId p : choices) {
+    if (live(p) && pick-- == 0) return p.index();
+  }
+  return kNone;
+}
+
+// Least queued bytes; ties go round from a hash of the packet, so that idle links share. A switch
+// knows at once which of its own links are down, and of others what routing has learnt.
+template <FabricKind K>
+std::uint32_t Engine<K>::least_loaded(const Packet& packet, std::uint32_t device,
+                                      std::uint32_t destination) const {
+  const auto choices =
+      fabric_->next_hops(fabric::DeviceId(device), fabric::EndpointId(destination));
   const std::size_t n = choices.size();
   const std::size_t offset =
       n == 1 ? 0 : detail::switch_hash(packet.flow * 0x9e3779b9ULL + packet.sequence, device) % n;
   const unsigned c = packet.traffic_class;
-  std::uint32_t best = choices[offset].index();
-  for (std::size_t i = 1; i < n; ++i) {
-    const std::uint32_t other = choices[(offset + i) % n].index();
-    if (ports_[other].classes[c].bytes < ports_[best].classes[c].bytes) best = other;
+  std::uint32_t best = kNone;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t port = choices[(offset + i) % n].index();
+    if (ports_down_ > 0 && (ports_[port].down || !usable(port, destination))) continue;
+    if (best == kNone || ports_[port].classes[c].bytes < ports_[best].classes[c].bytes) {
+      best = port;
+    }
   }
   return best;
 }
@@ -220,8 +279,16 @@ void Engine<K>::forward(PacketIndex index, std::uint32_t ingress_link) {
   const std::uint32_t ingress = in.peer;
   const std::uint32_t device = ports_[ingress].device;
   const std::uint32_t egress = next_port(packet, device);
-  PortState& out = ports_[egress];
   packet.ingress = ingress;
+  if (egress == kNone) {
+    if constexpr (kCredits) {
+      accept_on_lane(ingress, packet);
+      free_credits(ingress, packet.traffic_class, packet.wire);
+    }
+    drop(index);
+    return;
+  }
+  PortState& out = ports_[egress];
   // A faster egress would run out of bits: it waits for the tail.
   packet.time_ps = now().ps();
   if (in.head_arrives && out.ps_per_byte_q16 < in.ps_per_byte_q16) {
@@ -230,7 +297,7 @@ void Engine<K>::forward(PacketIndex index, std::uint32_t ingress_link) {
   }
   if constexpr (kCredits) accept_on_lane(ingress, packet);
   if (faults_.drop_probability > 0 && packet.type == PacketType::kData &&
-      errors_.uniform() < faults_.drop_probability) {
+      draw(out) < faults_.drop_probability) {
     // It gives its place back.
     if constexpr (kCredits) free_credits(ingress, packet.traffic_class, packet.wire);
     drop(index);
@@ -254,21 +321,22 @@ void Engine<K>::drop(PacketIndex index) {
 // Takes a packet into the buffer of an Ethernet switch, pauses its sender where that is due, and
 // marks it where the egress queue is long. False: there is no room.
 template <FabricKind K>
-bool Engine<K>::admit(Packet& packet, std::uint32_t ingress, const PortState& out) {
+bool Engine<K>::admit(Packet& packet, std::uint32_t ingress, PortState& out) {
   SharedBuffer& buffer = buffer_of(out.device);
   const unsigned c = packet.traffic_class;
   const std::int64_t queued = out.classes[c].bytes;
   if (lossless(c)) {
     const std::size_t place = buffer_place(ingress, c);
     if (!buffer.admit(place, packet.wire)) return false;
-    if (buffer.pause_due(place)) send_pause(ingress, c, true);
+    if (buffer.pause_due(place) && buffer.pfc()) send_pause(ingress, c, true);
   } else if (!buffer.admit_lossy(packet.wire, queued)) {
     return false;
   }
   if constexpr (kRoce) {
-    if (profile_.ecn.enabled && packet.type == PacketType::kData && !packet.marked) {
+    if (profile_.ecn.enabled && buffer.ecn() && packet.type == PacketType::kData &&
+        !packet.marked) {
       const double p = marking_probability(profile_.ecn, queued);
-      packet.marked = p > 0 && marking_.uniform() < p;
+      packet.marked = p > 0 && draw(out) < p;
     }
   }
   return true;
@@ -295,6 +363,7 @@ std::int64_t Engine<K>::send_link_control(std::uint32_t index, std::int64_t byte
 
 template <FabricKind K>
 void Engine<K>::send_pause(std::uint32_t ingress, unsigned c, bool xoff) {
+  if (ports_[ingress].down) return;
   const std::int64_t arrival = send_link_control(ingress, kPauseFrameBytes);
   if (xoff) ++counters_.pause_frames;
   events_.push(base::Time::picoseconds(arrival), xoff ? kPause : kResume, ports_[ingress].peer, c);
@@ -303,14 +372,18 @@ void Engine<K>::send_pause(std::uint32_t ingress, unsigned c, bool xoff) {
 template <FabricKind K>
 void Engine<K>::on_pause(std::uint32_t index, unsigned c) {
   PortState& port = ports_[index];
+  if (port.adapter == kNone && kEthernet && !buffer_of(port.device).pfc()) return;
+  if (port.down || (port.paused & mask_of(c)) != 0) return;
   if (port.paused == 0) port.paused_since_ps = now().ps();
   port.paused |= mask_of(c);
+  watch(index, c, profile_.pfc.watchdog_detect);
 }
 
 template <FabricKind K>
 void Engine<K>::on_resume(std::uint32_t index, unsigned c) {
   PortState& port = ports_[index];
-  if (port.paused == 0) return;
+  if ((port.paused & mask_of(c)) == 0) return;
+  watch(index, c, profile_.pfc.watchdog_restore);
   port.paused &= static_cast<ClassMask>(~mask_of(c));
   if (port.paused == 0) port.paused_ps += now().ps() - port.paused_since_ps;
   try_start(index);
@@ -321,6 +394,7 @@ void Engine<K>::free_credits(std::uint32_t ingress, unsigned c, std::int64_t byt
   CreditReceiver& receiver = lanes_[lane_of(ingress, c)].receiver;
   if (!receiver.freed(credit_blocks(bytes))) return;
   const std::uint32_t sender = ports_[ingress].peer;
+  if (ports_[sender].down) return;
   const std::size_t lane_index = lane_of(sender, c);
   Lane& lane = lanes_[lane_index];
   read_credit_updates(lane_index);  // so that the ring holds only what is under way

@@ -9,14 +9,9 @@
 #include "catalog/fabric_profile.h"
 #include "network/network.h"
 #include "network/node_links.h"
+#include "packet/faults.h"
 
 namespace fabricast::packet {
-
-/// What tests and traces may look at beyond the Network door.
-struct Faults {
-  /// Drops each data packet with this probability when it arrives at a switch (a bit error).
-  double drop_probability = 0;
-};
 
 /// A fresh, idle network. `fabric` must outlive it (it is shared). Throws base::Error (input) when
 /// the profile asks for what cannot be built on this fabric (no shared pool after headroom, a

@@ -259,8 +259,8 @@ void Engine<K>::on_retransmit_timer(std::uint32_t index) {
     }
     ++counters_.timeouts;
     if (++qp.retries > kRetryLimit) {
-      throw base::failure("a queue pair gave up after " + std::to_string(kRetryLimit) +
-                          " retries: its packets do not get through");
+      throw stuck("a queue pair gave up after " + std::to_string(kRetryLimit) +
+                  " retries: its packets do not get through");
     }
     if (profile_.transport.recovery == catalog::LossRecovery::kGoBackN) {
       rewind(qp, qp.unacked);

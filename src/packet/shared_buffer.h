@@ -27,6 +27,8 @@ class SharedBuffer {
  public:
   struct Spec {
     std::int64_t total = 0;    ///< bytes of the switch
+    bool pfc = true;           ///< false: this switch neither pauses nor is paused
+    bool ecn = true;           ///< false: this switch marks nothing
     double ingress_alpha = 0;  ///< XOFF trigger, lossless
     double queue_alpha = 1;    ///< tail-drop limit of an egress queue, lossy
     std::int64_t xon_offset = 0;
@@ -88,7 +90,10 @@ class SharedBuffer {
     return true;
   }
 
+  bool paused(std::size_t ingress) const { return ingress_[ingress].paused; }
   std::int64_t used() const;
+  bool pfc() const { return spec_.pfc; }
+  bool ecn() const { return spec_.ecn; }
   std::int64_t total() const { return spec_.total; }
   std::int64_t pool() const { return pool_; }
   /// The XOFF trigger at this moment, bytes.

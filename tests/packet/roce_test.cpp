@@ -73,7 +73,7 @@ class Recovery : public ::testing::TestWithParam<catalog::LossRecovery> {};
 TEST_P(Recovery, EndsEveryLossOnALinkThatCorruptsOnePacketInAHundred) {
   FabricProfile profile = without_dcqcn();
   profile.transport.recovery = GetParam();
-  auto network = network_on(one_switch(2), profile, 3, {0.01});
+  auto network = network_on(one_switch(2), profile, 3, {.drop_probability = 0.01, .schedule = {}});
   completion_times(*network, std::vector<Flow>(50, Flow{0, 1, 256_KiB}));
   const auto counters = network->counters();
   EXPECT_GT(counters.dropped_packets, 10U);
@@ -89,7 +89,8 @@ TEST(SelectiveRepeat, ResendsFarLessThanGoBackN) {
   FabricProfile profile = without_dcqcn();
   const auto resent = [&](catalog::LossRecovery recovery) {
     profile.transport.recovery = recovery;
-    auto network = network_on(one_switch(2), profile, 3, {0.002});
+    auto network =
+        network_on(one_switch(2), profile, 3, {.drop_probability = 0.002, .schedule = {}});
     completion_times(*network, {{0, 1, 16_MiB}});
     return network->counters().retransmitted_packets;
   };
@@ -105,7 +106,8 @@ TEST(Timeout, BringsBackALostLastPacketAfter4096NanosecondsTimesTwoToTheT) {
   Time time;
   std::uint64_t timeouts = 0;
   for (; seed < 100 && timeouts != 1; ++seed) {
-    auto network = network_on(one_switch(2), profile, seed, {0.5});
+    auto network =
+        network_on(one_switch(2), profile, seed, {.drop_probability = 0.5, .schedule = {}});
     time = completion_times(*network, {{0, 1, 8_B}}).front();
     timeouts = network->counters().timeouts;
   }

@@ -78,7 +78,7 @@ TEST(TcpLoss, TailDropLosesSegmentsOfAnIncastAndAllBytesStillArrive) {
 TEST(TcpLoss, EndsAlsoOnALinkThatCorruptsOnePacketInFifty) {
   FabricProfile profile = tcp();
   profile.tcp.minimum_rto = 5_ms;
-  auto network = network_on(one_switch(2), profile, 2, {0.02});
+  auto network = network_on(one_switch(2), profile, 2, {.drop_probability = 0.02, .schedule = {}});
   completion_times(*network, std::vector<Flow>(20, Flow{0, 1, 1_MiB}));
   EXPECT_EQ(network->counters().bytes_delivered, 20 * (1_MiB).count());
 }
