@@ -33,6 +33,15 @@ struct Text {
   std::string zh;
 };
 
+/// The unit in which all lengths of run of a comparison are written, and what it is in days.
+struct RunUnit {
+  Text name;
+  double days = 1;
+};
+
+/// The unit in which a reader expects the shortest of these runs. PRECONDITION: at least one.
+RunUnit run_unit(const std::vector<Outcome>& outcomes);
+
 struct HouseRule {
   std::string id;
   std::string place;  ///< section of the article: "4.3(1)"

@@ -4,28 +4,13 @@
 #include <fmt/format.h>
 
 #include "advice/evidence.h"
+#include "advice/words.h"
 
 namespace fabricast::advice {
 
 namespace {
 
-/// Three significant digits; whole numbers with separators from 1000 up.
-std::string number(double x) {
-  if (x < 999.5) return fmt::format("{:.3g}", x);
-  std::string digits = fmt::format("{:.0f}", x);
-  for (int i = static_cast<int>(digits.size()) - 3; i > 0; i -= 3) {
-    digits.insert(static_cast<std::size_t>(i), 1, ',');
-  }
-  return digits;
-}
-
-Text duration(double days) {
-  const double s = days * 86400;
-  if (s < 120) return {number(s) + " s", number(s) + " 秒"};
-  if (s < 7200) return {number(s / 60) + " min", number(s / 60) + " 分钟"};
-  if (days < 2) return {number(s / 3600) + " h", number(s / 3600) + " 小时"};
-  return {number(days) + " days", number(days) + " 天"};
-}
+using base::number;
 
 /// A metric that reasons are tied to.
 struct Metric {
@@ -43,17 +28,18 @@ std::function<Text(double)> with_unit(const std::string& unit) {
   };
 }
 
-std::vector<Metric> metrics(const std::string& currency) {
-  const std::string money = " " + currency;
+std::vector<Metric> metrics(const std::vector<Outcome>& outcomes) {
+  const std::string currency = " " + outcomes.front().cost.currency;
+  const RunUnit unit = run_unit(outcomes);
   return {
       {"cost.per_million_tokens",
        {"Cost of a million tokens", "每百万 token 成本"},
        [](const Outcome& o) { return o.cost.per_million_tokens; },
-       with_unit(money)},
+       with_unit(currency)},
       {"training.days",
        {"Length of the run", "训练用时"},
        [](const Outcome& o) { return o.training.days; },
-       duration},
+       [unit](double days) { return duration(days, unit); }},
       {"training.gpu_utilisation_pct",
        {"GPUs computing", "GPU 利用率"},
        [](const Outcome& o) { return o.training.gpu_utilisation_pct; },
@@ -62,7 +48,7 @@ std::vector<Metric> metrics(const std::string& currency) {
       {"cost.network_capex",
        {"Price of the network", "网络造价"},
        [](const Outcome& o) { return o.cost.network_capex; },
-       with_unit(money)},
+       with_unit(currency)},
       {"training.jitter_pct",
        {"Jitter of the step time", "步时抖动"},
        [](const Outcome& o) { return o.training.jitter_pct; },
@@ -258,7 +244,7 @@ std::vector<Reason> explain(const scenario::ValidScenario& scenario,
                             const HouseVerdict& house) {
   std::vector<Reason> reasons{choice_reason(outcomes, evidence)};
   push_budget(scenario, outcomes, evidence, reasons);
-  for (const Metric& metric : metrics(outcomes.front().cost.currency)) {
+  for (const Metric& metric : metrics(outcomes)) {
     push_metric(metric, outcomes, reasons);
   }
   push_house(outcomes, evidence, house, reasons);

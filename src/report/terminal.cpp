@@ -73,20 +73,6 @@ std::vector<Row> breakdown_rows() {
           {{"  pipeline bubble", "  流水线气泡"}, same("s"), of(&Parts::bubble), false}};
 }
 
-/// The unit in which a reader expects runs of this length, and what it is in days.
-struct RunUnit {
-  Text name;
-  double days;
-};
-
-RunUnit run_unit(const std::vector<Outcome>& outcomes) {
-  double shortest = outcomes.front().training.days;
-  for (const Outcome& o : outcomes) shortest = std::min(shortest, o.training.days);
-  if (shortest >= 2) return {{"days", "天"}, 1};
-  if (shortest * 24 >= 2) return {{"h", "小时"}, 1.0 / 24};
-  return {{"min", "分钟"}, 1.0 / 1440};
-}
-
 Group training_rows(const std::vector<Outcome>& outcomes) {
   const auto of = [](double training::Result::* member) {
     return [member](const Outcome& o) { return o.training.*member; };
@@ -94,7 +80,7 @@ Group training_rows(const std::vector<Outcome>& outcomes) {
   using Result = training::Result;
   Group group{{"Training", "训练"}, {{{"step", "单步"}, same("s"), of(&Result::step_time_s)}}};
   for (Row& row : breakdown_rows()) group.rows.push_back(std::move(row));
-  const RunUnit unit = run_unit(outcomes);
+  const advice::RunUnit unit = advice::run_unit(outcomes);
   const std::vector<Row> rest = {
       {{"GPU utilisation", "GPU 利用率"}, same("%"), of(&Result::gpu_utilisation_pct)},
       {{"  as nvidia-smi reads", "  nvidia-smi 读数"},

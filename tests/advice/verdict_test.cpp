@@ -35,8 +35,8 @@ TEST(Verdict, ties_its_reasons_to_the_metrics_of_every_fabric) {
   const Reason* days = find(v, "training.days");
   ASSERT_NE(days, nullptr);
   EXPECT_EQ(days->values, (std::map<std::string, double>{{"infiniband", 0.5}, {"roce-v2", 1}}));
-  EXPECT_EQ(days->text, "Length of the run: infiniband 12 h; roce-v2 24 h (+100.0 %).");
-  EXPECT_EQ(days->text_zh, "训练用时：infiniband 12 小时；roce-v2 24 小时 (+100.0 %)。");
+  EXPECT_EQ(days->text, "Length of the run: infiniband 12.0 h; roce-v2 24.0 h (+100.0 %).");
+  EXPECT_EQ(days->text_zh, "训练用时：infiniband 12.0 小时；roce-v2 24.0 小时 (+100.0 %)。");
   const Reason* network = find(v, "cost.network_capex");
   ASSERT_NE(network, nullptr);
   EXPECT_EQ(network->text,

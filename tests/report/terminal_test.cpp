@@ -70,6 +70,19 @@ TEST(Terminal, shows_the_run_in_hours_when_it_lasts_half_a_day) {
   EXPECT_NE(line.find("12.0"), std::string::npos) << line;
 }
 
+TEST(Terminal, shows_a_run_of_a_minute_and_a_half_in_seconds_as_the_reasons_do) {
+  Sample s = sample();
+  for (auto& outcome : s.comparison.outcomes) outcome.training.days = 81.4 / 86400;
+  s.comparison.verdict =
+      advice::verdict(s.scenario, s.comparison.outcomes, s.comparison.verdict.house);
+  const std::string text = rendered(false, s);
+  const std::string line = line_of(text, "whole run");
+  EXPECT_NE(line.find(" s "), std::string::npos) << line;
+  EXPECT_NE(line.find("81.4"), std::string::npos) << line;
+  EXPECT_NE(text.find("81.4 s"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" min"), std::string::npos) << text;
+}
+
 TEST(Terminal, states_both_voices_the_rule_and_what_to_try_next) {
   const std::string text = rendered(false);
   EXPECT_NE(text.find("House rules choose: infiniband"), std::string::npos);

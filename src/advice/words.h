@@ -1,0 +1,17 @@
+#pragma once
+// How the advice room writes quantities, in both languages.
+
+#include <string>
+
+#include "advice/advice.h"
+#include "base/number.h"
+
+namespace fabricast::advice {
+
+/// "44.7 min", in the unit of the comparison.
+Text duration(double days, const RunUnit& unit);
+
+/// "1,011,200 CNY".
+std::string money(double amount, const std::string& currency);
+
+}  // namespace fabricast::advice
