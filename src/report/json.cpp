@@ -67,6 +67,7 @@ Json training_json(const training::Result& r) {
   put(json, "jitter_pct", r.jitter_pct);
   put(json, "tokens_per_s", r.tokens_per_s);
   put(json, "days", r.days);
+  put(json, "extrapolation_error_pct", 100 * r.extrapolation_error);
   put(json, "memory_gb_per_gpu", r.memory.total_gb);
   return json;
 }

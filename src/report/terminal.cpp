@@ -204,11 +204,14 @@ std::string heading(const scenario::ValidScenario& scenario, bool chinese) {
   return paragraph(first, 0) + paragraph(second, 0);
 }
 
-/// What the sampled phases admit of themselves: the worst extrapolation and where it is.
-std::string footnote(const std::vector<Outcome>& outcomes, bool chinese) {
+/// What the sampled phases admit of themselves: the worst extrapolation, where it is, and what all
+/// of them may change a run by.
+std::string extrapolation_note(const std::vector<Outcome>& outcomes, bool chinese) {
   double error = 0;
+  double of_run = 0;
   std::string where;
   for (const Outcome& o : outcomes) {
+    of_run = std::max(of_run, o.training.extrapolation_error);
     for (const auto& phase : o.training.phases) {
       if (phase.extrapolation_error <= error) continue;
       error = phase.extrapolation_error;
@@ -217,14 +220,15 @@ std::string footnote(const std::vector<Outcome>& outcomes, bool chinese) {
   }
   if (error <= 0) return {};
   const std::string percent = number(100 * error);
+  const std::string run = number(100 * of_run);
   return paragraph(
       chinese
-          ? fmt::format(
-                "长传输在速率稳定后外推，误差不超过 {}%（{}）；--resolution packet 不外推。",
-                percent, where)
+          ? fmt::format("长传输在速率稳定后外推，误差不超过 {}%（{}），对全程的影响不超过 {}%；"
+                        "--resolution packet 不外推。",
+                        percent, where, run)
           : fmt::format("Long transfers are extrapolated once their rate is steady, within {} % "
-                        "({}); --resolution packet does without.",
-                        percent, where),
+                        "({}), which is {} % of a run at most; --resolution packet does without.",
+                        percent, where, run),
       0);
 }
 
@@ -239,7 +243,7 @@ std::string terminal(const Comparison& comparison, const TerminalOptions& option
     const std::size_t count = std::min(side_by_side, outcomes.size() - first);
     text += table(all, outcomes, first, count, options.chinese) + "\n";
   }
-  const std::string note = footnote(outcomes, options.chinese);
+  const std::string note = extrapolation_note(outcomes, options.chinese);
   if (!note.empty()) text += note + "\n";
   return text + verdict_text(comparison.verdict, options.chinese);
 }

@@ -23,6 +23,7 @@ inline advice::Outcome sample_outcome(std::string name, catalog::FabricKind kind
   outcome.training.breakdown_s = {.compute = 1.5, .exposed_tp = 0.25, .bubble = 0.25};
   outcome.training.tokens_per_s = 131072;
   outcome.training.days = 0.5;
+  outcome.training.extrapolation_error = 0.001;
   outcome.training.phases.push_back({.name = "dp gradients",
                                      .op = collective::Op::kAllReduce,
                                      .size = base::Bytes(1'000'000'000),
