@@ -91,6 +91,8 @@ struct Flip {
 struct EvidenceVerdict {
   std::string choice;                   ///< name of an outcome
   std::map<std::string, double> score;  ///< per outcome; lower is better: cost of the work done
+  std::vector<std::string> level;  ///< outcomes that are no better and no worse; with the choice
+  Text headline;                   ///< what it comes to, with the choice where there is one
 };
 
 struct Verdict {
@@ -103,11 +105,12 @@ struct Verdict {
   std::string next_zh;
 };
 
-/// The evidence chooses the lowest cost per million tokens among the outcomes within the budget;
-/// within 1 % of it, the cheaper network. When none is within the budget it names the cheapest
-/// cluster and says so. `catalog` prices the flips that depend on prices; without it they are left
-/// out.
-/// PRECONDITION: at least one outcome.
+/// The evidence chooses the lowest cost per million tokens among the outcomes within the budget.
+/// Outcomes within 1 % of it, or within what the extrapolation may change their runs by, are level
+/// with it: the verdict says so and names the cheaper network. When none is within the budget it
+/// names the cheapest cluster, and inside one node the cheapest network, and says so. `catalog`
+/// prices the flips that depend on prices; without it they are left out. PRECONDITION: at least one
+/// outcome.
 Verdict verdict(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
                 const HouseVerdict& house, const catalog::Catalog* catalog = nullptr);
 

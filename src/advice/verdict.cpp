@@ -4,7 +4,8 @@ namespace fabricast::advice {
 
 Verdict verdict(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
                 const HouseVerdict& house, const catalog::Catalog* catalog) {
-  const Evidence evidence = weigh(scenario, outcomes);
+  Evidence evidence = weigh(scenario, outcomes);
+  evidence.verdict.headline = headline(scenario, outcomes, evidence);
   const Text next = suggest(scenario, outcomes, evidence);
   return {.choice = evidence.verdict.choice,
           .house = house,

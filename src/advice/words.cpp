@@ -19,6 +19,12 @@ Text duration(double days, const RunUnit& unit) {
   return {count + " " + unit.name.en, count + " " + unit.name.zh};
 }
 
+std::string list_of(const std::vector<Outcome>& outcomes, const std::vector<std::size_t>& some) {
+  std::string names;
+  for (const std::size_t i : some) names += (names.empty() ? "" : ", ") + outcomes[i].name;
+  return names;
+}
+
 std::string money(double amount, const std::string& currency) {
   return base::number(amount) + " " + currency;
 }

@@ -148,6 +148,9 @@ Json verdict_json(const advice::Verdict& verdict) {
   for (const auto& rule : verdict.house.rules) rules.push_back(rule.id);
   Json& evidence = json["evidence"] = Json::object();
   evidence["choice"] = verdict.evidence.choice;
+  evidence["headline"] = verdict.evidence.headline.en;
+  Json& level = evidence["level"] = Json::array();
+  for (const std::string& name : verdict.evidence.level) level.push_back(name);
   evidence["score"] = values_json(verdict.evidence.score);
   Json& reasons = json["reasons"] = Json::array();
   for (const auto& reason : verdict.reasons) {

@@ -196,11 +196,18 @@ std::string heading(const scenario::ValidScenario& scenario, bool chinese) {
                   scenario.name, job.model.name, catalog::name_of(shape.precision),
                   model::to_string(shape.parallelism),
                   shape.recompute ? (chinese ? "，重算激活" : ", recompute") : "", scenario.seed);
-  const std::string second = fmt::format(
-      fmt::runtime(chinese ? "{} 张 {}，{} 个节点，每节点 {} × {} Gb/s，{} {:g}:1"
-                           : "{} x {}, {} nodes with {} x {} Gb/s, {} {:g}:1"),
-      scenario.cluster.gpus, scenario.cluster.gpu.name, topology.nodes, topology.nics_per_node,
-      number(topology.nic_rate.gbps()), fabric::name_of(topology.kind), topology.oversubscription);
+  const std::string nodes =
+      chinese ? fmt::format("{} 个节点", topology.nodes)
+              : fmt::format("{} {}", topology.nodes, topology.nodes == 1 ? "node" : "nodes");
+  const std::string network =
+      topology.nodes == 1 ? std::string()
+                          : fmt::format(fmt::runtime(chinese ? "，{} {:g}:1" : ", {} {:g}:1"),
+                                        fabric::name_of(topology.kind), topology.oversubscription);
+  const std::string second =
+      fmt::format(fmt::runtime(chinese ? "{} 张 {}，{}，每节点 {} × {} Gb/s{}"
+                                       : "{} x {}, {} with {} x {} Gb/s{}"),
+                  scenario.cluster.gpus, scenario.cluster.gpu.name, nodes, topology.nics_per_node,
+                  number(topology.nic_rate.gbps()), network);
   return paragraph(first, 0) + paragraph(second, 0);
 }
 

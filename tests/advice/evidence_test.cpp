@@ -31,7 +31,51 @@ TEST(Evidence, prefers_the_cheaper_network_when_costs_differ_by_less_than_one_pe
       verdict(scenario_of(), {infiniband(0.9, 110.4), roce(1, 100)}, house("roce-v2"));
   EXPECT_LT(v.evidence.score.at("infiniband"), v.evidence.score.at("roce-v2"));
   EXPECT_EQ(v.choice, "roce-v2");
-  EXPECT_NE(v.reasons.front().text.find("less than 1 %"), std::string::npos);
+  EXPECT_NE(v.reasons.front().text.find("less than 1.00 %"), std::string::npos);
+  EXPECT_NE(v.reasons.front().text.find("its network is the cheaper one"), std::string::npos);
+}
+
+/// 2.9 % between the costs of the two.
+std::vector<Outcome> near(double error) {
+  std::vector<Outcome> outcomes = {infiniband(0.98, 105), roce(1, 100)};
+  outcomes[1].training.extrapolation_error = error;
+  return outcomes;
+}
+
+TEST(Evidence, does_not_decide_within_what_the_extrapolation_may_change_a_run_by) {
+  const Verdict v = verdict(scenario_of(), near(0.04), house("infiniband"));
+  EXPECT_EQ(v.evidence.headline.en,
+            "The evidence: level within the error of the run: infiniband, roce-v2");
+  EXPECT_NE(v.evidence.headline.zh.find("误差之内"), std::string::npos);
+  EXPECT_EQ(v.evidence.level, (std::vector<std::string>{"infiniband", "roce-v2"}));
+  EXPECT_NE(v.reasons.front().text.find("less than 4.00 %"), std::string::npos);
+  EXPECT_TRUE(std::none_of(v.reasons.begin(), v.reasons.end(), [](const Reason& r) {
+    return r.text.find("The voices part") != std::string::npos;
+  }));
+}
+
+TEST(Evidence, decides_beyond_what_the_extrapolation_may_change_a_run_by) {
+  const Verdict v = verdict(scenario_of(), near(0.02), house("infiniband"));
+  EXPECT_EQ(v.evidence.headline.en, "The evidence chooses: roce-v2");
+  EXPECT_EQ(v.evidence.level, (std::vector<std::string>{"roce-v2"}));
+}
+
+TEST(Evidence, among_level_ones_with_networks_of_one_price_names_the_cheaper_work) {
+  EXPECT_EQ(choice(scenario_of(), {tcp(1.005, 100, 5e5), roce(1, 100)}), "roce-v2");
+}
+
+TEST(Evidence, says_that_one_node_needs_no_network) {
+  scenario::ValidScenario s = scenario_of(8);
+  s.cluster.topology.nodes = 1;
+  const Verdict v = verdict(s, {infiniband(1, 105), roce(1, 100)}, house("infiniband"));
+  EXPECT_EQ(v.evidence.headline.en,
+            "The evidence: no network between nodes is needed, all fabrics do equally");
+  EXPECT_NE(v.reasons.front().text.find("never uses the network"), std::string::npos);
+  EXPECT_EQ(v.house.choice, "infiniband");  // the house always has one choice
+  EXPECT_TRUE(v.flips.empty());
+  EXPECT_TRUE(std::none_of(v.reasons.begin(), v.reasons.end(), [](const Reason& r) {
+    return r.text.find("The voices part") != std::string::npos;
+  }));
 }
 
 TEST(Evidence, breaks_no_tie_above_one_percent) {
@@ -43,6 +87,11 @@ TEST(Evidence, leaves_out_what_is_over_the_budget) {
   s.budget = scenario::Budget{8.6e6, "CNY"};
   const std::vector<Outcome> outcomes = {infiniband(0.5, 100), roce(1, 100), tcp(2, 100)};
   EXPECT_EQ(choice(s, outcomes), "roce-v2");
+  const Verdict v = verdict(s, outcomes, house("roce-v2"));
+  EXPECT_EQ(v.evidence.headline.en,
+            "The evidence chooses: roce-v2; over the budget of 8,600,000 CNY: infiniband");
+  EXPECT_EQ(v.reasons.front().text,
+            "Over the budget of 8,600,000 CNY and left out: infiniband 8,900,000 CNY.");
   s.budget->total = 8.9e6;
   EXPECT_EQ(choice(s, outcomes), "infiniband");
 }
@@ -52,6 +101,8 @@ TEST(Evidence, names_the_cheapest_cluster_when_nothing_is_within_the_budget) {
   s.budget = scenario::Budget{1e6, "CNY"};
   const Verdict v = verdict(s, {infiniband(0.5, 100), roce(1, 100), tcp(2, 100)}, house("roce-v2"));
   EXPECT_EQ(v.choice, "tcp");
+  EXPECT_EQ(v.evidence.headline.en,
+            "The evidence: every fabric is over the budget of 1,000,000 CNY; nearest: tcp");
   EXPECT_NE(v.reasons.front().text.find("No fabric is within the budget"), std::string::npos);
 }
 

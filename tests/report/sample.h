@@ -58,6 +58,7 @@ inline Sample sample() {
   auto& verdict = s.comparison.verdict;
   verdict.choice = "roce-v2";
   verdict.evidence.choice = "roce-v2";
+  verdict.evidence.headline = {"The evidence chooses: roce-v2", "证据的选择：roce-v2"};
   verdict.evidence.score = {{"infiniband", 2.0}, {"roce-v2", 1.0}, {"tcp", 3.0}};
   verdict.house.choice = "infiniband";
   advice::HouseRule rule;

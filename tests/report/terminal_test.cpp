@@ -93,6 +93,14 @@ TEST(Terminal, states_both_voices_the_rule_and_what_to_try_next) {
   EXPECT_NE(text.find("Next: Try another seed."), std::string::npos);
 }
 
+TEST(Terminal, counts_one_node_in_the_singular_and_names_no_topology_for_it) {
+  Sample s = sample();
+  s.scenario.cluster.topology.nodes = 1;
+  const std::string text = rendered(false, s);
+  EXPECT_NE(text.find(", 1 node with 4 x 200 Gb/s\n"), std::string::npos) << text;
+  EXPECT_NE(rendered(false).find(", 2 nodes with "), std::string::npos);
+}
+
 TEST(Terminal, speaks_chinese_when_asked) {
   const std::string text = rendered(true);
   EXPECT_NE(text.find("规则的选择：infiniband"), std::string::npos);
