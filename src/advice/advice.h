@@ -86,6 +86,8 @@ struct Flip {
   std::string input;  ///< "training.days of roce-v2", "cost.network_capex of infiniband", ...
   double at = 0;
   std::string to;
+  std::string unit;  ///< of `at`: "days", or a currency
+  Text text;         ///< a sentence, lengths of run in the comparison's unit
 };
 
 struct EvidenceVerdict {

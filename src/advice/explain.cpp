@@ -128,7 +128,7 @@ Text level_words(const std::vector<Outcome>& outcomes, const Evidence& evidence)
     cheaper = cheaper || best.cost.network_capex < outcomes[i].cost.network_capex;
   }
   const std::string names = list_of(outcomes, evidence.level);
-  const std::string percent = number(100 * error);
+  const std::string percent = fmt::format("{:.1f}", 100 * error);
   return {fmt::format("{} differ by less than {} % in cost per million tokens, which is no "
                       "difference; {} is named because {}.",
                       names, percent, best.name,
@@ -224,7 +224,7 @@ const Outcome* house_outcome(const std::vector<Outcome>& outcomes, const HouseVe
 Text change(double a, double b, double error, const Text& less, const Text& more,
             const Text& same) {
   if (b <= 0 || level(a, b, error)) return same;
-  const std::string percent = number(100 * std::abs(a - b) / b);
+  const std::string percent = fmt::format("{:.1f}", 100 * std::abs(a - b) / b);
   const Text& words = a < b ? less : more;
   return {percent + " % " + words.en, words.zh + " " + percent + "%"};
 }

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "advice/evidence.h"
+#include "advice/words.h"
 
 namespace fabricast::advice {
 
@@ -71,16 +73,73 @@ std::optional<double> gpu_factor(const Outcome& winner, const Outcome& runner_up
   return factor > 0 ? std::optional(factor) : std::nullopt;
 }
 
+/// An input as it is now and as it would have to be.
+struct Change {
+  std::string now;
+  std::string then;
+  bool more = false;
+};
+
+/// Both in `unit` as printed, with the digits that tell them apart.
+Change change(double now, double then, const std::string& unit) {
+  const base::NumberPair numbers = base::distinct_numbers(now, then);
+  return {numbers.first + " " + unit, numbers.second + " " + unit, then > now};
+}
+
+Flip shorter_run(const Outcome& runner_up, double days, const RunUnit& unit) {
+  const double now = runner_up.training.days / unit.days;
+  const Change en = change(now, days / unit.days, unit.name.en);
+  const Change zh = change(now, days / unit.days, unit.name.zh);
+  return {
+      .input = fmt::format("training.days of {}", runner_up.name),
+      .at = days,
+      .to = runner_up.name,
+      .unit = "days",
+      .text = {fmt::format("{}, if its run took less than {} (now {}).", runner_up.name, en.then,
+                           en.now),
+               fmt::format("{}：若其用时少于 {}（现为 {}）。", runner_up.name, zh.then, zh.now)}};
+}
+
+/// `what` costs another amount of money.
+Flip other_price(std::string input, const Text& what, double now, double at,
+                 const std::string& currency, const std::string& to) {
+  const Change c = change(now, at, currency);
+  return {.input = std::move(input),
+          .at = at,
+          .to = to,
+          .unit = currency,
+          .text = {fmt::format("{}, if {} cost {} than {} (now {}).", to, what.en,
+                               c.more ? "more" : "less", c.then, c.now),
+                   fmt::format("{}：若{}{} {}（现为 {}）。", to, what.zh, c.more ? "高于" : "低于",
+                               c.then, c.now)}};
+}
+
+Flip other_budget(double now, const Outcome& outcome) {
+  const Change c = change(now, outcome.cost.capex, outcome.cost.currency);
+  return {.input = "budget.total",
+          .at = outcome.cost.capex,
+          .to = outcome.name,
+          .unit = outcome.cost.currency,
+          .text = {fmt::format("{}, with a budget of {} (now {}).", outcome.name, c.then, c.now),
+                   fmt::format("{}：若预算为 {}（现为 {}）。", outcome.name, c.then, c.now)}};
+}
+
 void push_price_flips(const scenario::ValidScenario& scenario, const Outcome& winner,
                       const Outcome& runner_up, const catalog::Catalog& catalog,
                       std::vector<Flip>& flips) {
+  const std::string& currency = winner.cost.currency;
   if (const auto factor = network_factor(winner, runner_up, catalog)) {
-    flips.push_back({fmt::format("cost.network_capex of {}", winner.name),
-                     winner.cost.network_capex * *factor, runner_up.name});
+    const double now = winner.cost.network_capex;
+    flips.push_back(
+        other_price("cost.network_capex of " + winner.name,
+                    {"the network of " + winner.name, " " + winner.name + " 的网络造价"}, now,
+                    now * *factor, currency, runner_up.name));
   }
   if (const auto factor = gpu_factor(winner, runner_up, catalog)) {
-    flips.push_back({"price of one GPU with its share of the server",
-                     winner.bill.gpu_capex * *factor / scenario.cluster.gpus, runner_up.name});
+    const double now = winner.bill.gpu_capex / scenario.cluster.gpus;
+    flips.push_back(other_price("price of one GPU with its share of the server",
+                                {"a GPU with its share of the server", "单张 GPU（含服务器分摊）"},
+                                now, now * *factor, currency, runner_up.name));
   }
 }
 
@@ -96,10 +155,8 @@ std::vector<Flip> find_flips(const scenario::ValidScenario& scenario,
     const Outcome& runner_up = outcomes[*evidence.runner_up];
     if (score_of(runner_up) > 0) {
       // The score is proportional to the length of the run.
-      flips.push_back({fmt::format("training.days of {}", runner_up.name),
-                       runner_up.training.days * threshold(winner, runner_up) * score_of(winner) /
-                           score_of(runner_up),
-                       runner_up.name});
+      const double share = threshold(winner, runner_up) * score_of(winner) / score_of(runner_up);
+      flips.push_back(shorter_run(runner_up, runner_up.training.days * share, run_unit(outcomes)));
     }
     if (catalog) push_price_flips(scenario, winner, runner_up, *catalog, flips);
   }
@@ -107,7 +164,7 @@ std::vector<Flip> find_flips(const scenario::ValidScenario& scenario,
     // More money changes the choice only in favour of what would win it.
     if (i == evidence.best) continue;
     if (score_of(outcomes[i]) > threshold(winner, outcomes[i]) * score_of(winner)) continue;
-    flips.push_back({"budget.total", outcomes[i].cost.capex, outcomes[i].name});
+    flips.push_back(other_budget(scenario.budget->total, outcomes[i]));
   }
   return flips;
 }

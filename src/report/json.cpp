@@ -163,6 +163,7 @@ Json verdict_json(const advice::Verdict& verdict) {
     entry["input"] = flip.input;
     put(entry, "at", flip.at);
     entry["to"] = flip.to;
+    entry["unit"] = flip.unit;
     flips.push_back(std::move(entry));
   }
   json["next"] = verdict.next;

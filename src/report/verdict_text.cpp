@@ -52,11 +52,9 @@ std::string evidence_text(const advice::Verdict& verdict, bool chinese) {
 
 std::string flips_text(const std::vector<advice::Flip>& flips, bool chinese) {
   if (flips.empty()) return {};
-  std::string text = chinese ? "改变选择的条件：\n" : "What would change the evidence's choice:\n";
+  std::string text = chinese ? "证据会改选：\n" : "What would change the evidence's choice:\n";
   for (const advice::Flip& flip : flips) {
-    text += paragraph(fmt::format(fmt::runtime(chinese ? "{} 为 {} → {}" : "{} at {} → {}"),
-                                  flip.input, number(flip.at), flip.to),
-                      kIndent);
+    text += paragraph(chinese ? flip.text.zh : flip.text.en, kIndent);
   }
   return text;
 }

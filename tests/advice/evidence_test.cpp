@@ -31,7 +31,7 @@ TEST(Evidence, prefers_the_cheaper_network_when_costs_differ_by_less_than_one_pe
       verdict(scenario_of(), {infiniband(0.9, 110.4), roce(1, 100)}, house("roce-v2"));
   EXPECT_LT(v.evidence.score.at("infiniband"), v.evidence.score.at("roce-v2"));
   EXPECT_EQ(v.choice, "roce-v2");
-  EXPECT_NE(v.reasons.front().text.find("less than 1.00 %"), std::string::npos);
+  EXPECT_NE(v.reasons.front().text.find("less than 1.0 %"), std::string::npos);
   EXPECT_NE(v.reasons.front().text.find("its network is the cheaper one"), std::string::npos);
 }
 
@@ -48,7 +48,7 @@ TEST(Evidence, does_not_decide_within_what_the_extrapolation_may_change_a_run_by
             "The evidence: level within the error of the run: infiniband, roce-v2");
   EXPECT_NE(v.evidence.headline.zh.find("误差之内"), std::string::npos);
   EXPECT_EQ(v.evidence.level, (std::vector<std::string>{"infiniband", "roce-v2"}));
-  EXPECT_NE(v.reasons.front().text.find("less than 4.00 %"), std::string::npos);
+  EXPECT_NE(v.reasons.front().text.find("less than 4.0 %"), std::string::npos);
   EXPECT_TRUE(std::none_of(v.reasons.begin(), v.reasons.end(), [](const Reason& r) {
     return r.text.find("The voices part") != std::string::npos;
   }));
@@ -159,6 +159,19 @@ TEST(Flips, in_the_length_of_the_run_change_the_choice_where_they_say) {
   EXPECT_EQ(choice_near_days_flip(eth, slow_ib, 0.9999), "infiniband");
 }
 
+TEST(Flips, are_sentences_with_the_value_now_in_the_unit_of_the_table) {
+  // Costs 5 % apart: infiniband would have to be 1 % cheaper than roce-v2.
+  const double day = 1440;
+  const Verdict v = verdict(scenario_of(), {infiniband(44.7 / day, 105), roce(44.7 / day, 100)},
+                            house("roce-v2"));
+  const Flip* flip = find(v, "training.days of infiniband");
+  ASSERT_NE(flip, nullptr);
+  EXPECT_NEAR(flip->at * day, 44.7 / 1.05 / 1.01, 1e-9);
+  EXPECT_EQ(flip->unit, "days");
+  EXPECT_EQ(flip->text.en, "infiniband, if its run took less than 42.1 min (now 44.7 min).");
+  EXPECT_EQ(flip->text.zh, "infiniband：若其用时少于 42.1 分钟（现为 44.7 分钟）。");
+}
+
 TEST(Flips, in_the_budget_name_what_more_money_would_buy) {
   scenario::ValidScenario s = scenario_of();
   s.budget = scenario::Budget{8.6e6, "CNY"};
@@ -167,6 +180,8 @@ TEST(Flips, in_the_budget_name_what_more_money_would_buy) {
   ASSERT_NE(flip, nullptr);
   EXPECT_EQ(flip->to, "infiniband");
   EXPECT_DOUBLE_EQ(flip->at, 8.9e6);
+  EXPECT_EQ(flip->unit, "CNY");
+  EXPECT_EQ(flip->text.en, "infiniband, with a budget of 8,900,000 CNY (now 8,600,000 CNY).");
 }
 
 TEST(Flips, in_the_budget_are_silent_when_more_money_buys_nothing_better) {
@@ -203,6 +218,9 @@ TEST_F(PriceFlips, in_the_network_change_the_choice_where_they_say) {
   ASSERT_NE(flip, nullptr);
   EXPECT_EQ(flip->to, "roce-v2");
   EXPECT_GT(flip->at, ib.bill.network_capex);
+  EXPECT_EQ(flip->unit, "CNY");
+  EXPECT_TRUE(flip->text.en.starts_with("roce-v2, if the network of infiniband cost more than "));
+  EXPECT_TRUE(flip->text.en.ends_with(" CNY (now 900,000 CNY)."));
   Outcome dearer = ib;
   dearer.bill.network_capex = flip->at * 0.999;
   EXPECT_EQ(judge(dearer, eth).choice, "infiniband");

@@ -67,7 +67,7 @@ TEST(Verdict, explains_where_the_voices_part_by_hours_and_by_cost_of_an_hour) {
   const Verdict v =
       verdict(scenario_of(), {infiniband(0.95, 110), roce(1, 100)}, house("infiniband"));
   ASSERT_EQ(v.choice, "roce-v2");
-  EXPECT_TRUE(mentions(v, "the run is 5.00 % shorter and an hour 10.0 % dearer, against roce-v2"));
+  EXPECT_TRUE(mentions(v, "the run is 5.0 % shorter and an hour 10.0 % dearer, against roce-v2"));
 }
 
 TEST(Verdict, explains_nothing_where_the_voices_agree) {

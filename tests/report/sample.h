@@ -70,7 +70,11 @@ inline Sample sample() {
   verdict.house.rules = {rule};
   verdict.reasons = {{"roce-v2 does the work at the lowest cost.", "cost.per_million_tokens",
                       verdict.evidence.score, "roce-v2 完成同样工作的成本最低。"}};
-  verdict.flips = {{"cost.network_capex of infiniband", 1000000, "infiniband"}};
+  verdict.flips = {{"cost.network_capex of infiniband",
+                    1000000,
+                    "roce-v2",
+                    "CNY",
+                    {"roce-v2, if it is so.", "roce-v2：若如此。"}}};
   verdict.next = "Try another seed.";
   verdict.next_zh = "换一个种子再试。";
   return s;
