@@ -105,13 +105,15 @@ struct Verdict {
   std::vector<Flip> flips;
   std::string next;  ///< one thing worth trying
   std::string next_zh;
+  std::string next_yaml;  ///< lines that `next` wants in the scenario, as they are; may be empty
 };
 
 /// The evidence chooses the lowest cost per million tokens among the outcomes within the budget.
 /// Outcomes within 1 % of it, or within what the extrapolation may change their runs by, are level
 /// with it: the verdict says so and names the cheaper network. When none is within the budget it
 /// names the cheapest cluster, and inside one node the cheapest network, and says so. `catalog`
-/// prices the flips that depend on prices; without it they are left out. PRECONDITION: at least one
+/// prices the flips that depend on prices and knows how a fabric is tuned; without it both are left
+/// out. PRECONDITION: at least one
 /// outcome.
 Verdict verdict(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
                 const HouseVerdict& house, const catalog::Catalog* catalog = nullptr);

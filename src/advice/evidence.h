@@ -56,8 +56,14 @@ std::vector<Reason> explain(const scenario::ValidScenario& scenario,
                             const std::vector<Outcome>& outcomes, const Evidence& evidence,
                             const HouseVerdict& house);
 
-/// One thing worth trying, as an edit of the scenario or a command.
-Text suggest(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
-             const Evidence& evidence);
+/// One thing worth trying.
+struct Suggestion {
+  Text text;
+  std::string yaml;  ///< what the scenario is to say, ready to be pasted; may be empty
+};
+
+/// An edit of the scenario or a command; what was already followed is not suggested again.
+Suggestion suggest(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
+                   const Evidence& evidence, const catalog::Catalog* catalog);
 
 }  // namespace fabricast::advice

@@ -293,14 +293,6 @@ void push_house(const std::vector<Outcome>& outcomes, const Evidence& evidence,
        fmt::format("与该规则相左的公开证据：{} [{}]", rule.challenge.zh, rule.challenge_source)}));
 }
 
-/// The catalogue profile of an outcome; empty when the scenario does not list it.
-std::string profile_of(const scenario::ValidScenario& scenario, const Outcome& outcome) {
-  for (const scenario::FabricChoice& choice : scenario.fabrics) {
-    if (choice.profile.name == outcome.name) return choice.profile.id;
-  }
-  return {};
-}
-
 }  // namespace
 
 std::vector<Reason> explain(const scenario::ValidScenario& scenario,
@@ -313,34 +305,6 @@ std::vector<Reason> explain(const scenario::ValidScenario& scenario,
   }
   push_house(outcomes, evidence, house, reasons);
   return reasons;
-}
-
-Text suggest(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
-             const Evidence& evidence) {
-  if (outcomes.size() == 1) {
-    const bool ib = outcomes.front().kind == catalog::FabricKind::kInfiniBand;
-    const char* other = ib ? "roce-v2" : "infiniband";
-    return {fmt::format("Add `{}` to `fabrics` in {} and compare again.", other, scenario.file),
-            fmt::format("在 {} 的 `fabrics` 中加入 `{}` 再比较一次。", scenario.file, other)};
-  }
-  for (const Outcome& o : outcomes) {
-    const std::string profile = profile_of(scenario, o);
-    if (profile != "article-roce-v2" && profile != "roce-v2-untuned") continue;
-    return {
-        fmt::format("See how much of the gap is tuning: in {} write `- {{profile: roce-v2, name: "
-                    "roce-v2-tuned}}` beside `{}` and run `fabricast compare` again.",
-                    scenario.file, profile),
-        fmt::format("看差距中有多少来自调优：在 {} 的 `{}` 旁加一行 `- {{profile: roce-v2, name: "
-                    "roce-v2-tuned}}`，再运行 `fabricast compare`。",
-                    scenario.file, profile)};
-  }
-  const std::string profile = profile_of(scenario, outcomes[evidence.best]);
-  return {
-      fmt::format("See what {} assumes, value by value with sources: `fabricast catalog fabrics "
-                  "{}`.",
-                  outcomes[evidence.best].name, profile),
-      fmt::format("逐项查看 {} 的参数及来源：`fabricast catalog fabrics {}`。",
-                  outcomes[evidence.best].name, profile)};
 }
 
 }  // namespace fabricast::advice

@@ -167,6 +167,7 @@ Json verdict_json(const advice::Verdict& verdict) {
     flips.push_back(std::move(entry));
   }
   json["next"] = verdict.next;
+  if (!verdict.next_yaml.empty()) json["next_yaml"] = verdict.next_yaml;
   return json;
 }
 

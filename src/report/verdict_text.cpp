@@ -67,7 +67,7 @@ std::string verdict_text(const advice::Verdict& verdict, bool chinese) {
   text += flips_text(verdict.flips, chinese);
   const std::string& next = chinese ? verdict.next_zh : verdict.next;
   if (!next.empty()) text += paragraph((chinese ? "下一步：" : "Next: ") + next, 0);
-  return text;
+  return text + verdict.next_yaml;
 }
 
 }  // namespace fabricast::report
