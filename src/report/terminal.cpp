@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include <fmt/format.h>
 
 #include "base/table.h"
+#include "report/hardware.h"
+#include "report/notes.h"
 #include "report/report.h"
 #include "report/text.h"
 #include "report/verdict_text.h"
@@ -27,6 +30,9 @@ struct Row {
   Text unit;
   std::function<double(const Outcome&)> value;
   bool always = true;  ///< false: left out where it is zero for every fabric
+  bool whole = false;  ///< the value is a count
+  /// What is shown instead of the value, in at most so many cells; empty: the value.
+  std::function<std::string(const Outcome&, int)> text = {};
 };
 
 struct Group {
@@ -38,25 +44,37 @@ Text same(const std::string& text) {
   return {text, text};
 }
 
-Group network_rows() {
+std::vector<Row> hardware_rows() {
+  const auto count = [](cost::Part part) {
+    return [part](const Outcome& o) { return static_cast<double>(count_of(o.bill, part)); };
+  };
+  const auto model = [](cost::Part part) {
+    return [part](const Outcome& o, int width) { return model_of(o.bill, part, width); };
+  };
+  using cost::Part;
+  const Text label{"  model", "  型号"};
+  return {{{"switches", "交换机"}, {}, count(Part::kSwitch), false, true},
+          {label, {}, count(Part::kSwitch), false, true, model(Part::kSwitch)},
+          {{"adapters", "网卡"}, {}, count(Part::kAdapter), false, true},
+          {label, {}, count(Part::kAdapter), false, true, model(Part::kAdapter)},
+          {{"cables", "线缆"}, {}, count(Part::kCable), false, true}};
+}
+
+std::vector<Row> network_rows() {
   const auto of = [](double network::NetworkMetrics::* member) {
     return [member](const Outcome& o) { return o.network.*member; };
   };
   using Metrics = network::NetworkMetrics;
-  return {{"Network", "网络"},
-          {{{"latency, idle", "延迟（空闲）"}, same("us"), of(&Metrics::latency_us)},
-           {{"latency, loaded p50", "延迟（负载）p50"},
-            same("us"),
-            of(&Metrics::latency_loaded_p50_us)},
-           {{"latency, loaded p99", "延迟（负载）p99"},
-            same("us"),
-            of(&Metrics::latency_loaded_p99_us)},
-           {{"bandwidth", "带宽"}, same("Gb/s"), of(&Metrics::bandwidth_gbps)},
-           {{"paused by PFC", "PFC 暂停"}, same("%"), of(&Metrics::pfc_pause_pct)},
-           {{"ECN-marked", "ECN 标记"}, same("%"), of(&Metrics::ecn_marked_pct)},
-           {{"dropped packets", "丢包数"}, {}, of(&Metrics::dropped_packets)},
-           {{"retransmitted", "重传"}, same("%"), of(&Metrics::retransmitted_pct)},
-           {{"host CPU", "主机 CPU"}, same("%"), of(&Metrics::host_cpu_pct)}}};
+  return {
+      {{"latency, idle", "延迟（空闲）"}, same("us"), of(&Metrics::latency_us)},
+      {{"latency, loaded p50", "延迟（负载）p50"}, same("us"), of(&Metrics::latency_loaded_p50_us)},
+      {{"latency, loaded p99", "延迟（负载）p99"}, same("us"), of(&Metrics::latency_loaded_p99_us)},
+      {{"bandwidth", "带宽"}, same("Gb/s"), of(&Metrics::bandwidth_gbps)},
+      {{"paused by PFC", "PFC 暂停"}, same("%"), of(&Metrics::pfc_pause_pct)},
+      {{"ECN-marked", "ECN 标记"}, same("%"), of(&Metrics::ecn_marked_pct)},
+      {{"dropped packets", "丢包数"}, {}, of(&Metrics::dropped_packets), true, true},
+      {{"retransmitted", "重传"}, same("%"), of(&Metrics::retransmitted_pct)},
+      {{"host CPU", "主机 CPU"}, same("%"), of(&Metrics::host_cpu_pct)}};
 }
 
 std::vector<Row> breakdown_rows() {
@@ -70,7 +88,7 @@ std::vector<Row> breakdown_rows() {
           {{"  waiting for dp", "  等待 dp"}, same("s"), of(&Parts::exposed_dp), false},
           {{"  waiting for ep", "  等待 ep"}, same("s"), of(&Parts::exposed_ep), false},
           {{"  waiting for cp", "  等待 cp"}, same("s"), of(&Parts::exposed_cp), false},
-          {{"  pipeline bubble", "  流水线气泡"}, same("s"), of(&Parts::bubble), false}};
+          {{"  bubble, imbalance", "  气泡与阶段不均"}, same("s"), of(&Parts::bubble), false}};
 }
 
 Group training_rows(const std::vector<Outcome>& outcomes) {
@@ -122,13 +140,17 @@ Group stats_rows(double peak_rss_mb) {
           {{{"wall time", "用时"}, same("s"), [](const Outcome& o) { return o.wall_s; }},
            {{"events", "事件"},
             {},
-            [](const Outcome& o) { return static_cast<double>(o.training.counters.events); }},
+            [](const Outcome& o) { return static_cast<double>(o.training.counters.events); },
+            true,
+            true},
            {{"events per second", "每秒事件"},
             {},
             [=](const Outcome& o) { return per_second(o.training.counters.events, o); }},
            {{"packet-hops", "包跳数"},
             {},
-            [](const Outcome& o) { return static_cast<double>(o.training.counters.packet_hops); }},
+            [](const Outcome& o) { return static_cast<double>(o.training.counters.packet_hops); },
+            true,
+            true},
            {{"packet-hops per second", "每秒包跳数"},
             {},
             [=](const Outcome& o) { return per_second(o.training.counters.packet_hops, o); }},
@@ -139,8 +161,11 @@ Group stats_rows(double peak_rss_mb) {
 
 std::vector<Group> groups(const Comparison& comparison, const TerminalOptions& options) {
   std::vector<Group> all;
+  all.push_back({{"Network", "网络"}, hardware_rows()});
   // Inside one node there is no fabric to measure.
-  if (comparison.scenario->cluster.topology.nodes > 1) all.push_back(network_rows());
+  if (comparison.scenario->cluster.topology.nodes > 1) {
+    for (Row& row : network_rows()) all.back().rows.push_back(std::move(row));
+  }
   all.push_back(training_rows(comparison.outcomes));
   all.push_back(cost_rows(comparison.outcomes.front().cost.currency));
   if (options.stats) all.push_back(stats_rows(comparison.peak_rss_mb));
@@ -154,6 +179,19 @@ std::string in(const Text& text, bool chinese) {
 bool worth_showing(const Row& row, const std::vector<Outcome>& outcomes) {
   return row.always ||
          std::ranges::any_of(outcomes, [&](const Outcome& o) { return row.value(o) != 0; });
+}
+
+/// Cells that are left for each of `count` columns of fabrics side by side.
+int column_width(std::size_t count) {
+  const int room = kTerminalWidth - kLabelWidth - kGap - kUnitWidth;
+  return std::min(kMostColumn, room / static_cast<int>(count) - kGap);
+}
+
+std::string cell(const Row& row, const Outcome& outcome, int width) {
+  if (row.text) return row.text(outcome, width);
+  const double value = row.value(outcome);
+  const bool small = std::abs(value) < 999.5;  // `number` writes no decimals above
+  return row.whole && small ? fmt::format("{:.0f}", value) : number(value);
 }
 
 /// The table of some of the fabrics. Which rows appear is decided over `all` of them.
@@ -170,8 +208,9 @@ std::string table(const std::vector<Group>& groups, const std::vector<Outcome>& 
     for (const Row& row : group.rows) {
       if (!worth_showing(row, all)) continue;
       std::vector<std::string> cells = {"  " + in(row.label, chinese), in(row.unit, chinese)};
-      for (std::size_t i = first; i < first + count; ++i)
-        cells.push_back(number(row.value(all[i])));
+      for (std::size_t i = first; i < first + count; ++i) {
+        cells.push_back(cell(row, all[i], column_width(count)));
+      }
       table.row(std::move(cells));
     }
   }
@@ -211,34 +250,6 @@ std::string heading(const scenario::ValidScenario& scenario, bool chinese) {
   return paragraph(first, 0) + paragraph(second, 0);
 }
 
-/// What the sampled phases admit of themselves: the worst extrapolation, where it is, and what all
-/// of them may change a run by.
-std::string extrapolation_note(const std::vector<Outcome>& outcomes, bool chinese) {
-  double error = 0;
-  double of_run = 0;
-  std::string where;
-  for (const Outcome& o : outcomes) {
-    of_run = std::max(of_run, o.training.extrapolation_error);
-    for (const auto& phase : o.training.phases) {
-      if (phase.extrapolation_error <= error) continue;
-      error = phase.extrapolation_error;
-      where = fmt::format("{}, {}", o.name, phase.name);
-    }
-  }
-  if (error <= 0) return {};
-  const std::string percent = number(100 * error);
-  const std::string run = number(100 * of_run);
-  return paragraph(
-      chinese
-          ? fmt::format("长传输在速率稳定后外推，误差不超过 {}%（{}），对全程的影响不超过 {}%；"
-                        "--resolution packet 不外推。",
-                        percent, where, run)
-          : fmt::format("Long transfers are extrapolated once their rate is steady, within {} % "
-                        "({}), which is {} % of a run at most; --resolution packet does without.",
-                        percent, where, run),
-      0);
-}
-
 }  // namespace
 
 std::string terminal(const Comparison& comparison, const TerminalOptions& options) {
@@ -250,8 +261,8 @@ std::string terminal(const Comparison& comparison, const TerminalOptions& option
     const std::size_t count = std::min(side_by_side, outcomes.size() - first);
     text += table(all, outcomes, first, count, options.chinese) + "\n";
   }
-  const std::string note = extrapolation_note(outcomes, options.chinese);
-  if (!note.empty()) text += note + "\n";
+  const std::string below = notes(comparison, options.chinese);
+  if (!below.empty()) text += below + "\n";
   return text + verdict_text(comparison.verdict, options.chinese);
 }
 

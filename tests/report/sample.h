@@ -32,7 +32,12 @@ inline advice::Outcome sample_outcome(std::string name, catalog::FabricKind kind
                                      .sigma_s = 0.01,
                                      .extrapolation_error = 0.02,
                                      .states = 16});
-  outcome.bill.lines.push_back({"switch-x", "leaf switches", 2, 80000, 500});
+  outcome.bill.lines.push_back({"switch-x", "leaf switches", 2, 80000, 500, cost::Part::kSwitch});
+  outcome.bill.lines.push_back(
+      {"article-nic-of-200g", "network adapters", 8, 8000, 20, cost::Part::kAdapter});
+  outcome.bill.lines.push_back(
+      {"a-cable", "cables from adapters to leaves", 8, 800, 0, cost::Part::kCable});
+  outcome.bill.lines.push_back({"a-cable", "cables to spines", 4, 800, 0, cost::Part::kCable});
   outcome.cost.currency = "CNY";
   outcome.cost.network_capex = 1234567;
   outcome.wall_s = 2;
