@@ -76,7 +76,10 @@ Text distance(const Metric& metric, const Outcome& outcome, const Outcome& best)
   const double least = metric.value(best);
   if (least <= 0) return {};
   const std::string percent = fmt::format("{:+.1f}", 100 * (value - least) / least);
-  if (percent == "+0.0" || percent == "-0.0") return {" (the same)", " (相同)"};
+  if (percent == "+0.0" || percent == "-0.0") {
+    const bool alike = metric.print(value).en == metric.print(least).en;
+    return alike ? Text{" (the same)", " (相同)"} : Text{" (level)", " (持平)"};
+  }
   const bool none = metric.error && level(value, least, metric.error(outcome, best));
   return {fmt::format(" ({} %{})", percent, none ? ", level" : ""),
           fmt::format(" ({} %{})", percent, none ? "，持平" : "")};
