@@ -194,9 +194,10 @@ std::string cell(const Row& row, const Outcome& outcome, int width) {
   return row.whole && small ? fmt::format("{:.0f}", value) : number(value);
 }
 
-/// The table of some of the fabrics. Which rows appear is decided over `all` of them.
+/// The table of some of the fabrics. Which rows appear is decided over `all` of them; `width` is
+/// that of a column where the most are side by side, so that a name is cut alike in all tables.
 std::string table(const std::vector<Group>& groups, const std::vector<Outcome>& all,
-                  std::size_t first, std::size_t count, bool chinese) {
+                  std::size_t first, std::size_t count, int width, bool chinese) {
   std::vector<std::string> header = {"", ""};
   for (std::size_t i = first; i < first + count; ++i) {
     header.push_back(shortened(all[i].name, kMostColumn));
@@ -209,7 +210,7 @@ std::string table(const std::vector<Group>& groups, const std::vector<Outcome>& 
       if (!worth_showing(row, all)) continue;
       std::vector<std::string> cells = {"  " + in(row.label, chinese), in(row.unit, chinese)};
       for (std::size_t i = first; i < first + count; ++i) {
-        cells.push_back(cell(row, all[i], column_width(count)));
+        cells.push_back(cell(row, all[i], width));
       }
       table.row(std::move(cells));
     }
@@ -256,10 +257,11 @@ std::string terminal(const Comparison& comparison, const TerminalOptions& option
   const auto& outcomes = comparison.outcomes;
   std::string text = heading(*comparison.scenario, options.chinese) + "\n";
   const std::vector<Group> all = groups(comparison, options);
-  const std::size_t side_by_side = columns(outcomes);
+  const std::size_t side_by_side = std::min(columns(outcomes), outcomes.size());
+  const int width = column_width(side_by_side);
   for (std::size_t first = 0; first < outcomes.size(); first += side_by_side) {
     const std::size_t count = std::min(side_by_side, outcomes.size() - first);
-    text += table(all, outcomes, first, count, options.chinese) + "\n";
+    text += table(all, outcomes, first, count, width, options.chinese) + "\n";
   }
   const std::string below = notes(comparison, options.chinese);
   if (!below.empty()) text += below + "\n";
