@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include <fmt/format.h>
 
@@ -20,54 +19,52 @@ constexpr double kSameCost = 0.0005;
 struct Metric {
   std::string key;
   Text label;
-  std::function<double(const Outcome&)> value;
-  std::function<Text(double)> print;
+  double (*value)(const Outcome&) = nullptr;
+  Text unit;
+  double in_unit = 1;  ///< how much of the value one unit is
   bool more_is_better = false;
-  /// Relative differences up to this are none; empty: every difference counts.
-  std::function<double(const Outcome&, const Outcome&)> error = {};
+  /// Relative differences up to this are none; absent: every difference counts.
+  double (*error)(const Outcome&, const Outcome&) = nullptr;
 };
 
-std::function<Text(double)> with_unit(const std::string& unit) {
-  return [unit](double x) {
-    const std::string text = number(x) + unit;
-    return Text{text, text};
-  };
+Text print(const Metric& metric, double value) {
+  const std::string count = number(value / metric.in_unit);
+  return {count + " " + metric.unit.en, count + " " + metric.unit.zh};
 }
 
 std::vector<Metric> metrics(const std::vector<Outcome>& outcomes) {
-  const std::string currency = " " + outcomes.front().cost.currency;
-  const RunUnit unit = run_unit(outcomes);
-  return {
-      {"cost.per_million_tokens",
-       {"Cost of a million tokens", "每百万 token 成本"},
-       [](const Outcome& o) { return o.cost.per_million_tokens; },
-       with_unit(currency),
-       false,
-       cost_error},
-      {"training.days",
-       {"Length of the run", "训练用时"},
-       [](const Outcome& o) { return o.training.days; },
-       [unit](double days) { return duration(days, unit); },
-       false,
-       time_error},
-      {"training.gpu_utilisation_pct",
-       {"GPUs computing", "GPU 利用率"},
-       [](const Outcome& o) { return o.training.gpu_utilisation_pct; },
-       with_unit(" %"),
-       true},
-      {"cost.network_capex",
-       {"Price of the network", "网络造价"},
-       [](const Outcome& o) { return o.cost.network_capex; },
-       with_unit(currency)},
-      {"training.jitter_pct",
-       {"Jitter of the step time", "步时抖动"},
-       [](const Outcome& o) { return o.training.jitter_pct; },
-       with_unit(" %")},
-      {"network.latency_us",
-       {"Latency between nodes", "节点间延迟"},
-       [](const Outcome& o) { return o.network.latency_us; },
-       with_unit(" us")},
-  };
+  const std::string& currency = outcomes.front().cost.currency;
+  const Text money_unit{currency, currency};
+  const RunUnit run = run_unit(outcomes);
+  const Text percent{"%", "%"};
+  return {{.key = "cost.per_million_tokens",
+           .label = {"Cost of a million tokens", "每百万 token 成本"},
+           .value = [](const Outcome& o) { return o.cost.per_million_tokens; },
+           .unit = money_unit,
+           .error = cost_error},
+          {.key = "training.days",
+           .label = {"Length of the run", "训练用时"},
+           .value = [](const Outcome& o) { return o.training.days; },
+           .unit = run.name,
+           .in_unit = run.days,
+           .error = time_error},
+          {.key = "training.gpu_utilisation_pct",
+           .label = {"GPUs computing", "GPU 利用率"},
+           .value = [](const Outcome& o) { return o.training.gpu_utilisation_pct; },
+           .unit = percent,
+           .more_is_better = true},
+          {.key = "cost.network_capex",
+           .label = {"Price of the network", "网络造价"},
+           .value = [](const Outcome& o) { return o.cost.network_capex; },
+           .unit = money_unit},
+          {.key = "training.jitter_pct",
+           .label = {"Jitter of the step time", "步时抖动"},
+           .value = [](const Outcome& o) { return o.training.jitter_pct; },
+           .unit = percent},
+          {.key = "network.latency_us",
+           .label = {"Latency between nodes", "节点间延迟"},
+           .value = [](const Outcome& o) { return o.network.latency_us; },
+           .unit = {"us", "us"}}};
 }
 
 /// " (+9.7 %)": how far an outcome is from the best of a metric, and whether that is anything.
@@ -77,7 +74,7 @@ Text distance(const Metric& metric, const Outcome& outcome, const Outcome& best)
   if (least <= 0) return {};
   const std::string percent = fmt::format("{:+.1f}", 100 * (value - least) / least);
   if (percent == "+0.0" || percent == "-0.0") {
-    const bool alike = metric.print(value).en == metric.print(least).en;
+    const bool alike = print(metric, value).en == print(metric, least).en;
     return alike ? Text{" (the same)", " (相同)"} : Text{" (level)", " (持平)"};
   }
   const bool none = metric.error && level(value, least, metric.error(outcome, best));
@@ -95,7 +92,7 @@ Text ranking(const Metric& metric, const std::vector<Outcome>& outcomes) {
   });
   Text text;
   for (const Outcome* o : order) {
-    const Text printed = metric.print(metric.value(*o));
+    const Text printed = print(metric, metric.value(*o));
     const bool first = o == order.front();
     const Text apart = first ? Text{} : distance(metric, *o, *order.front());
     text.en += fmt::format("{}{} {}{}", first ? "" : "; ", o->name, printed.en, apart.en);

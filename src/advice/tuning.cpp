@@ -82,7 +82,7 @@ std::string item(const catalog::Catalog& catalog, const FabricProfile& profile) 
   if (profile.adapter_model != base.adapter_model) {
     keys.push_back("adapter: " + scalar(profile.adapter_model));
   }
-  const std::string flow = fmt::format("  - {{{}}}\n", fmt::join(keys, ", "));
+  std::string flow = fmt::format("  - {{{}}}\n", fmt::join(keys, ", "));
   const std::vector<Group> groups = differences(profile, base);
   if (groups.empty() && flow.size() <= kWidest) return flow;
   std::string text = fmt::format("  - {}\n", fmt::join(keys, "\n    "));

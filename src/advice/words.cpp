@@ -14,11 +14,6 @@ RunUnit run_unit(const std::vector<Outcome>& outcomes) {
   return {{"days", "天"}, 1};
 }
 
-Text duration(double days, const RunUnit& unit) {
-  const std::string count = base::number(days / unit.days);
-  return {count + " " + unit.name.en, count + " " + unit.name.zh};
-}
-
 std::string list_of(const std::vector<Outcome>& outcomes, const std::vector<std::size_t>& some) {
   std::string names;
   for (const std::size_t i : some) names += (names.empty() ? "" : ", ") + outcomes[i].name;

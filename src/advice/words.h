@@ -8,9 +8,6 @@
 
 namespace fabricast::advice {
 
-/// "44.7 min", in the unit of the comparison.
-Text duration(double days, const RunUnit& unit);
-
 /// "infiniband, roce-v2": the names of some outcomes.
 std::string list_of(const std::vector<Outcome>& outcomes, const std::vector<std::size_t>& some);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -87,11 +88,10 @@ std::string topology_note(const scenario::ValidScenario& scenario,
 
 /// Fabrics of different kinds that are built of the same pieces are billed the same.
 std::string same_hardware_note(const std::vector<Outcome>& outcomes, bool chinese) {
-  std::map<std::string, std::vector<const Outcome*>> by_hardware;
+  std::map<std::pair<std::string, std::string>, std::vector<const Outcome*>> by_hardware;
   for (const Outcome& o : outcomes) {
-    const std::string switches = item_of(o.bill, cost::Part::kSwitch);
-    const std::string adapters = item_of(o.bill, cost::Part::kAdapter);
-    if (!adapters.empty()) by_hardware[switches + " " + adapters].push_back(&o);
+    by_hardware[{item_of(o.bill, cost::Part::kSwitch), item_of(o.bill, cost::Part::kAdapter)}]
+        .push_back(&o);
   }
   std::string text;
   for (const auto& [hardware, built] : by_hardware) {
