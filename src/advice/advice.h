@@ -33,6 +33,15 @@ struct Text {
   std::string zh;
 };
 
+/// The unit in which all lengths of run of a comparison are written, and what it is in days.
+struct RunUnit {
+  Text name;
+  double days = 1;
+};
+
+/// The unit in which a reader expects the shortest of these runs. PRECONDITION: at least one.
+RunUnit run_unit(const std::vector<Outcome>& outcomes);
+
 struct HouseRule {
   std::string id;
   std::string place;  ///< section of the article: "4.3(1)"
@@ -77,11 +86,15 @@ struct Flip {
   std::string input;  ///< "training.days of roce-v2", "cost.network_capex of infiniband", ...
   double at = 0;
   std::string to;
+  std::string unit;  ///< of `at`: "days", or a currency
+  Text text;         ///< a sentence, lengths of run in the comparison's unit
 };
 
 struct EvidenceVerdict {
   std::string choice;                   ///< name of an outcome
   std::map<std::string, double> score;  ///< per outcome; lower is better: cost of the work done
+  std::vector<std::string> level;  ///< outcomes that are no better and no worse; with the choice
+  Text headline;                   ///< what it comes to, with the choice where there is one
 };
 
 struct Verdict {
@@ -92,13 +105,16 @@ struct Verdict {
   std::vector<Flip> flips;
   std::string next;  ///< one thing worth trying
   std::string next_zh;
+  std::string next_yaml;  ///< lines that `next` wants in the scenario, as they are; may be empty
 };
 
-/// The evidence chooses the lowest cost per million tokens among the outcomes within the budget;
-/// within 1 % of it, the cheaper network. When none is within the budget it names the cheapest
-/// cluster and says so. `catalog` prices the flips that depend on prices; without it they are left
-/// out.
-/// PRECONDITION: at least one outcome.
+/// The evidence chooses the lowest cost per million tokens among the outcomes within the budget.
+/// Outcomes within 1 % of it, or within what the extrapolation may change their runs by, are level
+/// with it: the verdict says so and names the cheaper network. When none is within the budget it
+/// names the cheapest cluster, and inside one node the cheapest network, and says so. `catalog`
+/// prices the flips that depend on prices and knows how a fabric is tuned; without it both are left
+/// out. PRECONDITION: at least one
+/// outcome.
 Verdict verdict(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
                 const HouseVerdict& house, const catalog::Catalog* catalog = nullptr);
 

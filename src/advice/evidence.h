@@ -9,18 +9,32 @@
 
 namespace fabricast::advice {
 
-/// Costs closer than this are no difference: the phases' sampling error and the width of the price
-/// bands are both larger (assumed).
+/// Costs closer than this are no difference: the width of the price bands is larger (assumed).
 inline constexpr double kTie = 0.01;
+
+/// What the evidence goes by, lower is better.
+double score_of(const Outcome& outcome);
+
+/// Lengths of run closer than this, relative, are no difference.
+double time_error(const Outcome& a, const Outcome& b);
+/// The same of costs of the work, which are proportional to the length of the run.
+double cost_error(const Outcome& a, const Outcome& b);
+/// Two values that differ by no more than `error`, relative to the smaller.
+bool level(double a, double b, double error);
 
 struct Evidence {
   EvidenceVerdict verdict;
   std::size_t best = 0;
   std::size_t cheapest_work =
       0;  ///< lowest score within the budget; `best` unless a tie was broken
+  std::vector<std::size_t> level;        ///< with `cheapest_work`, itself and `best` among them
   std::optional<std::size_t> runner_up;  ///< next best within the budget
   std::vector<std::size_t> over_budget;
   bool nothing_fits = false;  ///< every outcome is over the budget
+  bool one_node = false;      ///< no network between nodes is used
+
+  /// There is no one winner.
+  bool undecided() const { return level.size() > 1; }
 };
 
 /// PRECONDITION: at least one outcome.
@@ -32,13 +46,24 @@ std::vector<Flip> find_flips(const scenario::ValidScenario& scenario,
                              const std::vector<Outcome>& outcomes, const Evidence& evidence,
                              const catalog::Catalog* catalog);
 
+/// One sentence that the choice must not be read without: what is over the budget, level, or not
+/// needed.
+Text headline(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
+              const Evidence& evidence);
+
 /// The reasons in both languages, the weightiest first.
 std::vector<Reason> explain(const scenario::ValidScenario& scenario,
                             const std::vector<Outcome>& outcomes, const Evidence& evidence,
                             const HouseVerdict& house);
 
-/// One thing worth trying, as an edit of the scenario or a command.
-Text suggest(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
-             const Evidence& evidence);
+/// One thing worth trying.
+struct Suggestion {
+  Text text;
+  std::string yaml;  ///< what the scenario is to say, ready to be pasted; may be empty
+};
+
+/// An edit of the scenario or a command; what was already followed is not suggested again.
+Suggestion suggest(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
+                   const Evidence& evidence, const catalog::Catalog* catalog);
 
 }  // namespace fabricast::advice

@@ -1,77 +1,85 @@
 #include <algorithm>
-#include <functional>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "advice/evidence.h"
+#include "advice/words.h"
 
 namespace fabricast::advice {
 
 namespace {
 
-/// Three significant digits; whole numbers with separators from 1000 up.
-std::string number(double x) {
-  if (x < 999.5) return fmt::format("{:.3g}", x);
-  std::string digits = fmt::format("{:.0f}", x);
-  for (int i = static_cast<int>(digits.size()) - 3; i > 0; i -= 3) {
-    digits.insert(static_cast<std::size_t>(i), 1, ',');
-  }
-  return digits;
-}
+using base::number;
 
-Text duration(double days) {
-  const double s = days * 86400;
-  if (s < 120) return {number(s) + " s", number(s) + " 秒"};
-  if (s < 7200) return {number(s / 60) + " min", number(s / 60) + " 分钟"};
-  if (days < 2) return {number(s / 3600) + " h", number(s / 3600) + " 小时"};
-  return {number(days) + " days", number(days) + " 天"};
-}
+/// Costs of an hour are prices alone; below this they are written alike.
+constexpr double kSameCost = 0.0005;
 
 /// A metric that reasons are tied to.
 struct Metric {
   std::string key;
   Text label;
-  std::function<double(const Outcome&)> value;
-  std::function<Text(double)> print;
+  double (*value)(const Outcome&) = nullptr;
+  Text unit;
+  double in_unit = 1;  ///< how much of the value one unit is
   bool more_is_better = false;
+  /// Relative differences up to this are none; absent: every difference counts.
+  double (*error)(const Outcome&, const Outcome&) = nullptr;
 };
 
-std::function<Text(double)> with_unit(const std::string& unit) {
-  return [unit](double x) {
-    const std::string text = number(x) + unit;
-    return Text{text, text};
-  };
+Text print(const Metric& metric, double value) {
+  const std::string count = number(value / metric.in_unit);
+  return {count + " " + metric.unit.en, count + " " + metric.unit.zh};
 }
 
-std::vector<Metric> metrics(const std::string& currency) {
-  const std::string money = " " + currency;
-  return {
-      {"cost.per_million_tokens",
-       {"Cost of a million tokens", "每百万 token 成本"},
-       [](const Outcome& o) { return o.cost.per_million_tokens; },
-       with_unit(money)},
-      {"training.days",
-       {"Length of the run", "训练用时"},
-       [](const Outcome& o) { return o.training.days; },
-       duration},
-      {"training.gpu_utilisation_pct",
-       {"GPUs computing", "GPU 利用率"},
-       [](const Outcome& o) { return o.training.gpu_utilisation_pct; },
-       with_unit(" %"),
-       true},
-      {"cost.network_capex",
-       {"Price of the network", "网络造价"},
-       [](const Outcome& o) { return o.cost.network_capex; },
-       with_unit(money)},
-      {"training.jitter_pct",
-       {"Jitter of the step time", "步时抖动"},
-       [](const Outcome& o) { return o.training.jitter_pct; },
-       with_unit(" %")},
-      {"network.latency_us",
-       {"Latency between nodes", "节点间延迟"},
-       [](const Outcome& o) { return o.network.latency_us; },
-       with_unit(" us")},
-  };
+std::vector<Metric> metrics(const std::vector<Outcome>& outcomes) {
+  const std::string& currency = outcomes.front().cost.currency;
+  const Text money_unit{currency, currency};
+  const RunUnit run = run_unit(outcomes);
+  const Text percent{"%", "%"};
+  return {{.key = "cost.per_million_tokens",
+           .label = {"Cost of a million tokens", "每百万 token 成本"},
+           .value = [](const Outcome& o) { return o.cost.per_million_tokens; },
+           .unit = money_unit,
+           .error = cost_error},
+          {.key = "training.days",
+           .label = {"Length of the run", "训练用时"},
+           .value = [](const Outcome& o) { return o.training.days; },
+           .unit = run.name,
+           .in_unit = run.days,
+           .error = time_error},
+          {.key = "training.gpu_utilisation_pct",
+           .label = {"GPUs computing", "GPU 利用率"},
+           .value = [](const Outcome& o) { return o.training.gpu_utilisation_pct; },
+           .unit = percent,
+           .more_is_better = true},
+          {.key = "cost.network_capex",
+           .label = {"Price of the network", "网络造价"},
+           .value = [](const Outcome& o) { return o.cost.network_capex; },
+           .unit = money_unit},
+          {.key = "training.jitter_pct",
+           .label = {"Jitter of the step time", "步时抖动"},
+           .value = [](const Outcome& o) { return o.training.jitter_pct; },
+           .unit = percent},
+          {.key = "network.latency_us",
+           .label = {"Latency between nodes", "节点间延迟"},
+           .value = [](const Outcome& o) { return o.network.latency_us; },
+           .unit = {"us", "us"}}};
+}
+
+/// " (+9.7 %)": how far an outcome is from the best of a metric, and whether that is anything.
+Text distance(const Metric& metric, const Outcome& outcome, const Outcome& best) {
+  const double value = metric.value(outcome);
+  const double least = metric.value(best);
+  if (least <= 0) return {};
+  const std::string percent = fmt::format("{:+.1f}", 100 * (value - least) / least);
+  if (percent == "+0.0" || percent == "-0.0") {
+    const bool alike = print(metric, value).en == print(metric, least).en;
+    return alike ? Text{" (the same)", " (相同)"} : Text{" (level)", " (持平)"};
+  }
+  const bool none = metric.error && level(value, least, metric.error(outcome, best));
+  return {fmt::format(" ({} %{})", percent, none ? ", level" : ""),
+          fmt::format(" ({} %{})", percent, none ? "，持平" : "")};
 }
 
 /// "infiniband 3.1 h; roce-v2 3.4 h (+9.7 %)": best first, the distance to the best in percent.
@@ -83,17 +91,12 @@ Text ranking(const Metric& metric, const std::vector<Outcome>& outcomes) {
     return metric.more_is_better ? difference > 0 : difference < 0;
   });
   Text text;
-  const double best = metric.value(*order.front());
   for (const Outcome* o : order) {
-    const double value = metric.value(*o);
-    const Text printed = metric.print(value);
-    std::string distance;
-    if (o != order.front() && best > 0) {
-      distance = fmt::format(" ({:+.1f} %)", 100 * (value - best) / best);
-    }
+    const Text printed = print(metric, metric.value(*o));
     const bool first = o == order.front();
-    text.en += fmt::format("{}{} {}{}", first ? "" : "; ", o->name, printed.en, distance);
-    text.zh += fmt::format("{}{} {}{}", first ? "" : "；", o->name, printed.zh, distance);
+    const Text apart = first ? Text{} : distance(metric, *o, *order.front());
+    text.en += fmt::format("{}{} {}{}", first ? "" : "; ", o->name, printed.en, apart.en);
+    text.zh += fmt::format("{}{} {}{}", first ? "" : "；", o->name, printed.zh, apart.zh);
   }
   return text;
 }
@@ -115,36 +118,66 @@ void push_metric(const Metric& metric, const std::vector<Outcome>& outcomes,
   reasons.push_back(std::move(reason));
 }
 
-Reason choice_reason(const std::vector<Outcome>& outcomes, const Evidence& evidence) {
+/// Which of several level outcomes is named, and why.
+Text level_words(const std::vector<Outcome>& outcomes, const Evidence& evidence) {
   const Outcome& best = outcomes[evidence.best];
-  Reason reason;
-  reason.metric = "cost.per_million_tokens";
-  reason.values = evidence.verdict.score;
-  if (outcomes.size() == 1) {
-    reason.text = fmt::format(
-        "{} is the only fabric of this scenario; there is nothing to compare.", best.name);
-    reason.text_zh = fmt::format("本方案只有 {} 一种网络，无从比较。", best.name);
-  } else if (evidence.nothing_fits) {
-    reason.metric = "cost.capex";
-    for (const Outcome& o : outcomes) reason.values[o.name] = o.cost.capex;
-    reason.text = fmt::format("No fabric is within the budget; {} comes nearest at {} {}.",
-                              best.name, number(best.cost.capex), best.cost.currency);
-    reason.text_zh = fmt::format("没有网络在预算之内；{} 最接近，为 {} {}。", best.name,
-                                 number(best.cost.capex), best.cost.currency);
-  } else if (evidence.best != evidence.cheapest_work) {
-    const Outcome& level = outcomes[evidence.cheapest_work];
-    reason.text = fmt::format(
-        "{} and {} differ by less than {:.0f} % in cost per million tokens, which is no "
-        "difference; "
-        "{} has the cheaper network.",
-        best.name, level.name, 100 * kTie, best.name);
-    reason.text_zh =
-        fmt::format("{} 与 {} 的每百万 token 成本相差不到 {:.0f}%，视为相同；{} 的网络更便宜。",
-                    best.name, level.name, 100 * kTie, best.name);
-  } else {
-    reason.text = fmt::format("{} does the work at the lowest cost.", best.name);
-    reason.text_zh = fmt::format("{} 完成同样工作的成本最低。", best.name);
+  double error = 0;
+  bool cheaper = false;
+  for (const std::size_t i : evidence.level) {
+    error = std::max(error, cost_error(best, outcomes[i]));
+    cheaper = cheaper || best.cost.network_capex < outcomes[i].cost.network_capex;
   }
+  const std::string names = list_of(outcomes, evidence.level);
+  const std::string percent = fmt::format("{:.1f}", 100 * error);
+  return {fmt::format("{} differ by less than {} % in cost per million tokens, which is no "
+                      "difference; {} is named because {}.",
+                      names, percent, best.name,
+                      cheaper ? "its network is the cheaper one" : "one has to be"),
+          fmt::format("{} 的每百万 token 成本相差不到 {}%，视为相同；列出 {} {}。", names, percent,
+                      best.name, cheaper ? "是因为其网络更便宜" : "只因须列其一")};
+}
+
+Text choice_words(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
+                  const Evidence& evidence) {
+  const Outcome& best = outcomes[evidence.best];
+  if (outcomes.size() == 1) {
+    return {fmt::format("{} is the only fabric of this scenario; there is nothing to compare.",
+                        best.name),
+            fmt::format("本方案只有 {} 一种网络，无从比较。", best.name)};
+  }
+  if (evidence.nothing_fits) {
+    const std::string price = money(best.cost.capex, best.cost.currency);
+    const std::string budget = money(scenario.budget->total, best.cost.currency);
+    return {fmt::format("No fabric is within the budget of {}; {} comes nearest at {}.", budget,
+                        best.name, price),
+            fmt::format("没有网络在 {} 的预算之内；{} 最接近，为 {}。", budget, best.name, price)};
+  }
+  if (evidence.one_node) {
+    return {
+        fmt::format("The job stays inside one node and never uses the network. What differs is "
+                    "the price of adapters and switches that it can do without; those of {} "
+                    "cost least, should the cluster grow.",
+                    best.name),
+        fmt::format("任务全在一个节点之内，用不到网络。差别只在它并不需要的网卡与交换机的价格；若"
+                    "集群日后扩展，{} 的最便宜。",
+                    best.name)};
+  }
+  if (evidence.undecided()) return level_words(outcomes, evidence);
+  return {fmt::format("{} does the work at the lowest cost.", best.name),
+          fmt::format("{} 完成同样工作的成本最低。", best.name)};
+}
+
+Reason choice_reason(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
+                     const Evidence& evidence) {
+  Reason reason;
+  reason.metric = evidence.nothing_fits ? "cost.capex" : "cost.per_million_tokens";
+  reason.values = evidence.verdict.score;
+  if (evidence.nothing_fits) {
+    for (const Outcome& o : outcomes) reason.values[o.name] = o.cost.capex;
+  }
+  Text words = choice_words(scenario, outcomes, evidence);
+  reason.text = std::move(words.en);
+  reason.text_zh = std::move(words.zh);
   return reason;
 }
 
@@ -164,15 +197,16 @@ void push_budget(const scenario::ValidScenario& scenario, const std::vector<Outc
     return;
   }
   if (evidence.over_budget.empty() || evidence.nothing_fits) return;
-  std::string names;
+  std::string prices;
   for (const std::size_t i : evidence.over_budget) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", outcomes[i].name);
+    prices += fmt::format("{}{} {}", prices.empty() ? "" : ", ", outcomes[i].name,
+                          money(outcomes[i].cost.capex, currency));
   }
-  reason.text = fmt::format("Over the budget of {} {} and left out: {}.",
-                            number(scenario.budget->total), currency, names);
-  reason.text_zh =
-      fmt::format("超出 {} {} 的预算而排除：{}。", number(scenario.budget->total), currency, names);
-  reasons.push_back(std::move(reason));
+  const std::string budget = money(scenario.budget->total, currency);
+  reason.text = fmt::format("Over the budget of {} and left out: {}.", budget, prices);
+  reason.text_zh = fmt::format("超出 {} 的预算而排除：{}。", budget, prices);
+  // What was left out has to be read before the choice among the others.
+  reasons.insert(reasons.begin(), std::move(reason));
 }
 
 /// The outcome that the house's choice stands for: of its kind the one that does the work for
@@ -186,30 +220,39 @@ const Outcome* house_outcome(const std::vector<Outcome>& outcomes, const HouseVe
   return found;
 }
 
-double percent_more(double a, double b) {
-  return b > 0 ? 100 * (a - b) / b : 0;
+/// "5.0 % shorter", "as long".
+Text change(double a, double b, double error, const Text& less, const Text& more,
+            const Text& same) {
+  if (b <= 0 || level(a, b, error)) return same;
+  const std::string percent = fmt::format("{:.1f}", 100 * std::abs(a - b) / b);
+  const Text& words = a < b ? less : more;
+  return {percent + " % " + words.en, words.zh + " " + percent + "%"};
 }
 
 /// Where the two voices part, in the two factors of the score: hours, and cost of an hour.
 Reason disagreement(const Outcome& chosen, const Outcome& house) {
-  const double longer = percent_more(house.training.days, chosen.training.days);
-  const double dearer = percent_more(house.cost.per_hour, chosen.cost.per_hour);
+  const Text run = change(house.training.days, chosen.training.days, time_error(house, chosen),
+                          {"shorter", "短"}, {"longer", "长"}, {"as long", "相同"});
+  const Text hour = change(house.cost.per_hour, chosen.cost.per_hour, kSameCost, {"cheaper", "低"},
+                           {"dearer", "高"}, {"as dear", "相同"});
   Reason reason;
   reason.metric = "cost.per_hour";
   reason.values = {{chosen.name, chosen.cost.per_hour}, {house.name, house.cost.per_hour}};
   reason.text = fmt::format(
-      "The voices part: {}, the house's choice, changes the length of the run by {:+.1f} % against "
-      "{} "
-      "and the cost of an hour by {:+.1f} %; the house weighs speed by the size of the cluster, "
-      "the "
-      "evidence weighs the two against each other.",
-      house.name, longer, chosen.name, dearer);
+      "The voices part: with {}, the house's choice, the run is {} and an hour {}, against {}; the "
+      "house weighs speed by the size of the cluster, the evidence weighs the two against each "
+      "other.",
+      house.name, run.en, hour.en, chosen.name);
   reason.text_zh = fmt::format(
-      "两种意见不同：与 {} 相比，规则所选的 {} 使用时变化 {:+.1f}%，每小时成本变化 "
-      "{:+.1f}%；规则按集群规模"
-      "看重速度，证据则将二者相权。",
-      chosen.name, house.name, longer, dearer);
+      "两种意见不同：与 {} 相比，规则所选的 {} 用时{}，每小时成本{}；规则按集群规模看重速度，证据则"
+      "将二者相权。",
+      chosen.name, house.name, run.zh, hour.zh);
   return reason;
+}
+
+bool contains(const std::vector<std::size_t>& some, const std::vector<Outcome>& outcomes,
+              const Outcome& outcome) {
+  return std::ranges::any_of(some, [&](std::size_t i) { return &outcomes[i] == &outcome; });
 }
 
 Reason house_reason(Text text) {
@@ -233,7 +276,14 @@ void push_house(const std::vector<Outcome>& outcomes, const Evidence& evidence,
     reasons.push_back(house_reason(
         {fmt::format("The house's choice, {}, is not among the compared fabrics.", house.choice),
          fmt::format("规则所选的 {} 不在比较之列。", house.choice)}));
-  } else if (catalog::name_of(chosen.kind) != house.choice) {
+  } else if (evidence.one_node || catalog::name_of(chosen.kind) == house.choice) {
+    // Nothing to part over.
+  } else if (evidence.undecided() && contains(evidence.level, outcomes, *alternative)) {
+    reasons.push_back(house_reason(
+        {fmt::format("The voices do not part: {}, the house's choice, is among the level.",
+                     alternative->name),
+         fmt::format("两种意见并无不同：规则所选的 {} 也在持平之列。", alternative->name)}));
+  } else {
     reasons.push_back(disagreement(chosen, *alternative));
   }
   if (rule.challenge.en.empty()) return;
@@ -243,54 +293,18 @@ void push_house(const std::vector<Outcome>& outcomes, const Evidence& evidence,
        fmt::format("与该规则相左的公开证据：{} [{}]", rule.challenge.zh, rule.challenge_source)}));
 }
 
-/// The catalogue profile of an outcome; empty when the scenario does not list it.
-std::string profile_of(const scenario::ValidScenario& scenario, const Outcome& outcome) {
-  for (const scenario::FabricChoice& choice : scenario.fabrics) {
-    if (choice.profile.name == outcome.name) return choice.profile.id;
-  }
-  return {};
-}
-
 }  // namespace
 
 std::vector<Reason> explain(const scenario::ValidScenario& scenario,
                             const std::vector<Outcome>& outcomes, const Evidence& evidence,
                             const HouseVerdict& house) {
-  std::vector<Reason> reasons{choice_reason(outcomes, evidence)};
+  std::vector<Reason> reasons{choice_reason(scenario, outcomes, evidence)};
   push_budget(scenario, outcomes, evidence, reasons);
-  for (const Metric& metric : metrics(outcomes.front().cost.currency)) {
+  for (const Metric& metric : metrics(outcomes)) {
     push_metric(metric, outcomes, reasons);
   }
   push_house(outcomes, evidence, house, reasons);
   return reasons;
-}
-
-Text suggest(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
-             const Evidence& evidence) {
-  if (outcomes.size() == 1) {
-    const bool ib = outcomes.front().kind == catalog::FabricKind::kInfiniBand;
-    const char* other = ib ? "roce-v2" : "infiniband";
-    return {fmt::format("Add `{}` to `fabrics` in {} and compare again.", other, scenario.file),
-            fmt::format("在 {} 的 `fabrics` 中加入 `{}` 再比较一次。", scenario.file, other)};
-  }
-  for (const Outcome& o : outcomes) {
-    const std::string profile = profile_of(scenario, o);
-    if (profile != "article-roce-v2" && profile != "roce-v2-untuned") continue;
-    return {
-        fmt::format("See how much of the gap is tuning: in {} write `- {{profile: roce-v2, name: "
-                    "roce-v2-tuned}}` beside `{}` and run `fabricast compare` again.",
-                    scenario.file, profile),
-        fmt::format("看差距中有多少来自调优：在 {} 的 `{}` 旁加一行 `- {{profile: roce-v2, name: "
-                    "roce-v2-tuned}}`，再运行 `fabricast compare`。",
-                    scenario.file, profile)};
-  }
-  const std::string profile = profile_of(scenario, outcomes[evidence.best]);
-  return {
-      fmt::format("See what {} assumes, value by value with sources: `fabricast catalog fabrics "
-                  "{}`.",
-                  outcomes[evidence.best].name, profile),
-      fmt::format("逐项查看 {} 的参数及来源：`fabricast catalog fabrics {}`。",
-                  outcomes[evidence.best].name, profile)};
 }
 
 }  // namespace fabricast::advice

@@ -110,6 +110,12 @@ FabricParameter choice(std::string key, Group Profile::* group, Enum Group::* me
   return p;
 }
 
+/// A mechanism that is off unless it is stated.
+FabricParameter optional(FabricParameter parameter) {
+  parameter.optional = true;
+  return parameter;
+}
+
 void append(std::vector<FabricParameter>& table, std::vector<FabricParameter> more) {
   table.insert(table.end(), std::make_move_iterator(more.begin()),
                std::make_move_iterator(more.end()));
@@ -161,6 +167,9 @@ std::vector<FabricParameter> host_and_paths() {
              "how a switch picks among equally short paths"),
       quantity("paths.qps_per_connection", paths, &Paths::qps_per_connection, "1", 1, 128, kRdma,
                "queue pairs that one connection of ranks is spread over"),
+      optional(flag("paths.split_messages", paths, &Paths::split_messages, kRdma,
+                    "every message is split over the queue pairs of its connection; off: they take "
+                    "messages in turn")),
   };
 }
 
@@ -217,11 +226,6 @@ FabricParameter element(std::string key, std::array<int, kMaxClasses> Profile::C
     (profile.classes.*array)[i] = static_cast<int>(value);
   };
   return p;
-}
-
-FabricParameter optional(FabricParameter parameter) {
-  parameter.optional = true;
-  return parameter;
 }
 
 /// Most fabrics have one class; these need not be stated.

@@ -83,7 +83,8 @@ struct FabricProfile {
 
   struct Paths {
     Routing routing = Routing::kStatic;
-    int qps_per_connection = 1;  ///< NCCL_IB_QPS_PER_CONNECTION
+    int qps_per_connection = 1;   ///< NCCL_IB_QPS_PER_CONNECTION
+    bool split_messages = false;  ///< over all of them: NCCL_IB_SPLIT_DATA_ON_QPS
     /// From the loss of a link until routes avoid it: the routing protocol or subnet manager.
     base::Time failover = base::Time::picoseconds(50'000'000'000);
   } paths;

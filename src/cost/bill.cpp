@@ -83,9 +83,10 @@ class BillWriter {
  private:
   const fabric::Fabric& fabric() const { return *inputs_.fabric; }
 
-  void add(std::string item, std::string what, std::int64_t count, double price, double power_w) {
+  void add(Part part, std::string item, std::string what, std::int64_t count, double price,
+           double power_w) {
     if (count == 0) return;
-    bill_.lines.push_back({std::move(item), std::move(what), count, price, power_w});
+    bill_.lines.push_back({std::move(item), std::move(what), count, price, power_w, part});
   }
 
   double price_of(const std::string& id) const { return price_in(catalog_, id, inputs_.currency); }
@@ -98,20 +99,21 @@ class BillWriter {
     const char* what = sizing.cores > 0    ? "leaf, spine and core switches"
                        : sizing.spines > 0 ? "leaf and spine switches"
                                            : "switches";
-    add(inputs_.network_switch.id, what, switches, price_of(inputs_.network_switch.id),
-        inputs_.network_switch.power_w);
+    add(Part::kSwitch, inputs_.network_switch.id, what, switches,
+        price_of(inputs_.network_switch.id), inputs_.network_switch.power_w);
   }
 
   void add_adapters() {
-    add(inputs_.adapter.id, "network adapters", fabric().endpoints(), price_of(inputs_.adapter.id),
-        inputs_.adapter.power_w);
+    add(Part::kAdapter, inputs_.adapter.id, "network adapters", fabric().endpoints(),
+        price_of(inputs_.adapter.id), inputs_.adapter.power_w);
   }
 
   void add_tier(const char* what, std::int64_t count, base::Rate rate) {
     if (count == 0) return;
     const PricedCable chosen = cheapest_cable(catalog_, inputs_.network_switch.link_layer, rate,
                                               fabric().spec().cable_m, inputs_.currency);
-    add(chosen.cable->id, what, count, chosen.price, 2 * chosen.cable->power_w_per_end);
+    add(Part::kCable, chosen.cable->id, what, count, chosen.price,
+        2 * chosen.cable->power_w_per_end);
   }
 
   void add_cables() {
@@ -127,7 +129,7 @@ class BillWriter {
   void add_gpus() {
     const double price = price_of(inputs_.gpu.id);
     const double overhead = parameter_or(catalog_, "server-overhead-pct", 0);
-    add(inputs_.gpu.id, "GPUs, each with its share of a server", fabric().gpus(), price,
+    add(Part::kGpu, inputs_.gpu.id, "GPUs, each with its share of a server", fabric().gpus(), price,
         inputs_.gpu.power_w * (1 + overhead / 100));
     bill_.gpu_capex = static_cast<double>(fabric().gpus()) * price;
   }

@@ -10,12 +10,15 @@
 
 namespace fabricast::cost {
 
+enum class Part { kSwitch, kAdapter, kCable, kGpu };
+
 struct BomLine {
   std::string item;  ///< catalogue id
   std::string what;  ///< "leaf and spine switches"
   std::int64_t count = 0;
   double unit_price = 0;  ///< in the bill's currency, the likely price; a cable with both its ends
   double unit_power_w = 0;  ///< of a cable: of both its ends
+  Part part = Part::kSwitch;
 };
 
 struct Bill {

@@ -73,6 +73,8 @@ class Engine final : public network::Network {
   base::Error no_route(std::uint32_t source, std::uint32_t destination) const;
   void add_transfer(std::uint32_t flow, std::int64_t bytes, std::uint32_t message,
                     network::Completion completion, base::Time at);
+  void send_on_queue_pairs(std::uint32_t first, std::int64_t bytes, std::uint32_t message,
+                           network::Completion completion, base::Time start);
   void dispatch(const engine::Event& event);
 
   // Messages on flows (engine.h).

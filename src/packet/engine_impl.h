@@ -254,13 +254,31 @@ void Engine<K>::send(base::Rank src, base::Rank dst, base::Bytes size,
       const std::int64_t bytes = size.count() * (i + 1) / used - size.count() * i / used;
       add_transfer(first + static_cast<std::uint32_t>(i), bytes, index, options.completion, start);
     }
-  } else {  // queue pairs of a connection take messages in turn
-    const auto qps = static_cast<std::uint32_t>(profile_.paths.qps_per_connection);
-    add_transfer(first + connection_turn_[first]++ % qps, size.count(), index, options.completion,
-                 start);
-    cores_[flows_[first].source].busy_ps += profile_.host.cpu_per_message.ps();
-    cores_[flows_[first].destination].busy_ps += profile_.host.cpu_per_message.ps();
+  } else {
+    send_on_queue_pairs(first, size.count(), index, options.completion, start);
   }
+}
+
+// Queue pairs of a connection take messages in turn, or each its part of every message
+// (NCCL_IB_SPLIT_DATA_ON_QPS), which NCCL aligns to 128 bytes.
+template <FabricKind K>
+void Engine<K>::send_on_queue_pairs(std::uint32_t first, std::int64_t bytes, std::uint32_t message,
+                                    network::Completion completion, base::Time start) {
+  constexpr std::int64_t kAlignment = 128;
+  const auto qps = static_cast<std::uint32_t>(profile_.paths.qps_per_connection);
+  std::int64_t part = bytes;
+  if (profile_.paths.split_messages) {
+    part = ((bytes + qps - 1) / qps + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  const std::int64_t parts = (bytes + part - 1) / part;
+  messages_[message].transfers_left = static_cast<std::uint32_t>(parts);
+  for (std::int64_t i = 0; i < parts; ++i) {
+    const std::uint32_t qp = profile_.paths.split_messages ? static_cast<std::uint32_t>(i)
+                                                           : connection_turn_[first]++ % qps;
+    add_transfer(first + qp, std::min(part, bytes - i * part), message, completion, start);
+  }
+  cores_[flows_[first].source].busy_ps += parts * profile_.host.cpu_per_message.ps();
+  cores_[flows_[first].destination].busy_ps += parts * profile_.host.cpu_per_message.ps();
 }
 
 template <FabricKind K>

@@ -67,6 +67,7 @@ Json training_json(const training::Result& r) {
   put(json, "jitter_pct", r.jitter_pct);
   put(json, "tokens_per_s", r.tokens_per_s);
   put(json, "days", r.days);
+  put(json, "extrapolation_error_pct", 100 * r.extrapolation_error);
   put(json, "memory_gb_per_gpu", r.memory.total_gb);
   return json;
 }
@@ -147,6 +148,9 @@ Json verdict_json(const advice::Verdict& verdict) {
   for (const auto& rule : verdict.house.rules) rules.push_back(rule.id);
   Json& evidence = json["evidence"] = Json::object();
   evidence["choice"] = verdict.evidence.choice;
+  evidence["headline"] = verdict.evidence.headline.en;
+  Json& level = evidence["level"] = Json::array();
+  for (const std::string& name : verdict.evidence.level) level.push_back(name);
   evidence["score"] = values_json(verdict.evidence.score);
   Json& reasons = json["reasons"] = Json::array();
   for (const auto& reason : verdict.reasons) {
@@ -159,9 +163,11 @@ Json verdict_json(const advice::Verdict& verdict) {
     entry["input"] = flip.input;
     put(entry, "at", flip.at);
     entry["to"] = flip.to;
+    entry["unit"] = flip.unit;
     flips.push_back(std::move(entry));
   }
   json["next"] = verdict.next;
+  if (!verdict.next_yaml.empty()) json["next_yaml"] = verdict.next_yaml;
   return json;
 }
 

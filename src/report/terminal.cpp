@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include <fmt/format.h>
 
 #include "base/table.h"
+#include "report/hardware.h"
+#include "report/notes.h"
 #include "report/report.h"
 #include "report/text.h"
 #include "report/verdict_text.h"
@@ -27,6 +30,9 @@ struct Row {
   Text unit;
   std::function<double(const Outcome&)> value;
   bool always = true;  ///< false: left out where it is zero for every fabric
+  bool whole = false;  ///< the value is a count
+  /// What is shown instead of the value, in at most so many cells; empty: the value.
+  std::function<std::string(const Outcome&, int)> text = {};
 };
 
 struct Group {
@@ -38,25 +44,37 @@ Text same(const std::string& text) {
   return {text, text};
 }
 
-Group network_rows() {
+std::vector<Row> hardware_rows() {
+  const auto count = [](cost::Part part) {
+    return [part](const Outcome& o) { return static_cast<double>(count_of(o.bill, part)); };
+  };
+  const auto model = [](cost::Part part) {
+    return [part](const Outcome& o, int width) { return model_of(o.bill, part, width); };
+  };
+  using cost::Part;
+  const Text label{"  model", "  型号"};
+  return {{{"switches", "交换机"}, {}, count(Part::kSwitch), false, true},
+          {label, {}, count(Part::kSwitch), false, true, model(Part::kSwitch)},
+          {{"adapters", "网卡"}, {}, count(Part::kAdapter), false, true},
+          {label, {}, count(Part::kAdapter), false, true, model(Part::kAdapter)},
+          {{"cables", "线缆"}, {}, count(Part::kCable), false, true}};
+}
+
+std::vector<Row> network_rows() {
   const auto of = [](double network::NetworkMetrics::* member) {
     return [member](const Outcome& o) { return o.network.*member; };
   };
   using Metrics = network::NetworkMetrics;
-  return {{"Network", "网络"},
-          {{{"latency, idle", "延迟（空闲）"}, same("us"), of(&Metrics::latency_us)},
-           {{"latency, loaded p50", "延迟（负载）p50"},
-            same("us"),
-            of(&Metrics::latency_loaded_p50_us)},
-           {{"latency, loaded p99", "延迟（负载）p99"},
-            same("us"),
-            of(&Metrics::latency_loaded_p99_us)},
-           {{"bandwidth", "带宽"}, same("Gb/s"), of(&Metrics::bandwidth_gbps)},
-           {{"paused by PFC", "PFC 暂停"}, same("%"), of(&Metrics::pfc_pause_pct)},
-           {{"ECN-marked", "ECN 标记"}, same("%"), of(&Metrics::ecn_marked_pct)},
-           {{"dropped packets", "丢包数"}, {}, of(&Metrics::dropped_packets)},
-           {{"retransmitted", "重传"}, same("%"), of(&Metrics::retransmitted_pct)},
-           {{"host CPU", "主机 CPU"}, same("%"), of(&Metrics::host_cpu_pct)}}};
+  return {
+      {{"latency, idle", "延迟（空闲）"}, same("us"), of(&Metrics::latency_us)},
+      {{"latency, loaded p50", "延迟（负载）p50"}, same("us"), of(&Metrics::latency_loaded_p50_us)},
+      {{"latency, loaded p99", "延迟（负载）p99"}, same("us"), of(&Metrics::latency_loaded_p99_us)},
+      {{"bandwidth", "带宽"}, same("Gb/s"), of(&Metrics::bandwidth_gbps)},
+      {{"paused by PFC", "PFC 暂停"}, same("%"), of(&Metrics::pfc_pause_pct)},
+      {{"ECN-marked", "ECN 标记"}, same("%"), of(&Metrics::ecn_marked_pct)},
+      {{"dropped packets", "丢包数"}, {}, of(&Metrics::dropped_packets), true, true},
+      {{"retransmitted", "重传"}, same("%"), of(&Metrics::retransmitted_pct)},
+      {{"host CPU", "主机 CPU"}, same("%"), of(&Metrics::host_cpu_pct)}};
 }
 
 std::vector<Row> breakdown_rows() {
@@ -70,21 +88,7 @@ std::vector<Row> breakdown_rows() {
           {{"  waiting for dp", "  等待 dp"}, same("s"), of(&Parts::exposed_dp), false},
           {{"  waiting for ep", "  等待 ep"}, same("s"), of(&Parts::exposed_ep), false},
           {{"  waiting for cp", "  等待 cp"}, same("s"), of(&Parts::exposed_cp), false},
-          {{"  pipeline bubble", "  流水线气泡"}, same("s"), of(&Parts::bubble), false}};
-}
-
-/// The unit in which a reader expects runs of this length, and what it is in days.
-struct RunUnit {
-  Text name;
-  double days;
-};
-
-RunUnit run_unit(const std::vector<Outcome>& outcomes) {
-  double shortest = outcomes.front().training.days;
-  for (const Outcome& o : outcomes) shortest = std::min(shortest, o.training.days);
-  if (shortest >= 2) return {{"days", "天"}, 1};
-  if (shortest * 24 >= 2) return {{"h", "小时"}, 1.0 / 24};
-  return {{"min", "分钟"}, 1.0 / 1440};
+          {{"  bubble, imbalance", "  气泡与阶段不均"}, same("s"), of(&Parts::bubble), false}};
 }
 
 Group training_rows(const std::vector<Outcome>& outcomes) {
@@ -94,7 +98,7 @@ Group training_rows(const std::vector<Outcome>& outcomes) {
   using Result = training::Result;
   Group group{{"Training", "训练"}, {{{"step", "单步"}, same("s"), of(&Result::step_time_s)}}};
   for (Row& row : breakdown_rows()) group.rows.push_back(std::move(row));
-  const RunUnit unit = run_unit(outcomes);
+  const advice::RunUnit unit = advice::run_unit(outcomes);
   const std::vector<Row> rest = {
       {{"GPU utilisation", "GPU 利用率"}, same("%"), of(&Result::gpu_utilisation_pct)},
       {{"  as nvidia-smi reads", "  nvidia-smi 读数"},
@@ -136,13 +140,17 @@ Group stats_rows(double peak_rss_mb) {
           {{{"wall time", "用时"}, same("s"), [](const Outcome& o) { return o.wall_s; }},
            {{"events", "事件"},
             {},
-            [](const Outcome& o) { return static_cast<double>(o.training.counters.events); }},
+            [](const Outcome& o) { return static_cast<double>(o.training.counters.events); },
+            true,
+            true},
            {{"events per second", "每秒事件"},
             {},
             [=](const Outcome& o) { return per_second(o.training.counters.events, o); }},
            {{"packet-hops", "包跳数"},
             {},
-            [](const Outcome& o) { return static_cast<double>(o.training.counters.packet_hops); }},
+            [](const Outcome& o) { return static_cast<double>(o.training.counters.packet_hops); },
+            true,
+            true},
            {{"packet-hops per second", "每秒包跳数"},
             {},
             [=](const Outcome& o) { return per_second(o.training.counters.packet_hops, o); }},
@@ -153,8 +161,11 @@ Group stats_rows(double peak_rss_mb) {
 
 std::vector<Group> groups(const Comparison& comparison, const TerminalOptions& options) {
   std::vector<Group> all;
+  all.push_back({{"Network", "网络"}, hardware_rows()});
   // Inside one node there is no fabric to measure.
-  if (comparison.scenario->cluster.topology.nodes > 1) all.push_back(network_rows());
+  if (comparison.scenario->cluster.topology.nodes > 1) {
+    for (Row& row : network_rows()) all.back().rows.push_back(std::move(row));
+  }
   all.push_back(training_rows(comparison.outcomes));
   all.push_back(cost_rows(comparison.outcomes.front().cost.currency));
   if (options.stats) all.push_back(stats_rows(comparison.peak_rss_mb));
@@ -170,9 +181,23 @@ bool worth_showing(const Row& row, const std::vector<Outcome>& outcomes) {
          std::ranges::any_of(outcomes, [&](const Outcome& o) { return row.value(o) != 0; });
 }
 
-/// The table of some of the fabrics. Which rows appear is decided over `all` of them.
+/// Cells that are left for each of `count` columns of fabrics side by side.
+int column_width(std::size_t count) {
+  const int room = kTerminalWidth - kLabelWidth - kGap - kUnitWidth;
+  return std::min(kMostColumn, room / static_cast<int>(count) - kGap);
+}
+
+std::string cell(const Row& row, const Outcome& outcome, int width) {
+  if (row.text) return row.text(outcome, width);
+  const double value = row.value(outcome);
+  const bool small = std::abs(value) < 999.5;  // `number` writes no decimals above
+  return row.whole && small ? fmt::format("{:.0f}", value) : number(value);
+}
+
+/// The table of some of the fabrics. Which rows appear is decided over `all` of them; `width` is
+/// that of a column where the most are side by side, so that a name is cut alike in all tables.
 std::string table(const std::vector<Group>& groups, const std::vector<Outcome>& all,
-                  std::size_t first, std::size_t count, bool chinese) {
+                  std::size_t first, std::size_t count, int width, bool chinese) {
   std::vector<std::string> header = {"", ""};
   for (std::size_t i = first; i < first + count; ++i) {
     header.push_back(shortened(all[i].name, kMostColumn));
@@ -184,8 +209,9 @@ std::string table(const std::vector<Group>& groups, const std::vector<Outcome>& 
     for (const Row& row : group.rows) {
       if (!worth_showing(row, all)) continue;
       std::vector<std::string> cells = {"  " + in(row.label, chinese), in(row.unit, chinese)};
-      for (std::size_t i = first; i < first + count; ++i)
-        cells.push_back(number(row.value(all[i])));
+      for (std::size_t i = first; i < first + count; ++i) {
+        cells.push_back(cell(row, all[i], width));
+      }
       table.row(std::move(cells));
     }
   }
@@ -210,36 +236,19 @@ std::string heading(const scenario::ValidScenario& scenario, bool chinese) {
                   scenario.name, job.model.name, catalog::name_of(shape.precision),
                   model::to_string(shape.parallelism),
                   shape.recompute ? (chinese ? "，重算激活" : ", recompute") : "", scenario.seed);
-  const std::string second = fmt::format(
-      fmt::runtime(chinese ? "{} 张 {}，{} 个节点，每节点 {} × {} Gb/s，{} {:g}:1"
-                           : "{} x {}, {} nodes with {} x {} Gb/s, {} {:g}:1"),
-      scenario.cluster.gpus, scenario.cluster.gpu.name, topology.nodes, topology.nics_per_node,
-      number(topology.nic_rate.gbps()), fabric::name_of(topology.kind), topology.oversubscription);
+  const std::string nodes =
+      chinese ? fmt::format("{} 个节点", topology.nodes)
+              : fmt::format("{} {}", topology.nodes, topology.nodes == 1 ? "node" : "nodes");
+  const std::string network =
+      topology.nodes == 1 ? std::string()
+                          : fmt::format(fmt::runtime(chinese ? "，{} {:g}:1" : ", {} {:g}:1"),
+                                        fabric::name_of(topology.kind), topology.oversubscription);
+  const std::string second =
+      fmt::format(fmt::runtime(chinese ? "{} 张 {}，{}，每节点 {} × {} Gb/s{}"
+                                       : "{} x {}, {} with {} x {} Gb/s{}"),
+                  scenario.cluster.gpus, scenario.cluster.gpu.name, nodes, topology.nics_per_node,
+                  number(topology.nic_rate.gbps()), network);
   return paragraph(first, 0) + paragraph(second, 0);
-}
-
-/// What the sampled phases admit of themselves: the worst extrapolation and where it is.
-std::string footnote(const std::vector<Outcome>& outcomes, bool chinese) {
-  double error = 0;
-  std::string where;
-  for (const Outcome& o : outcomes) {
-    for (const auto& phase : o.training.phases) {
-      if (phase.extrapolation_error <= error) continue;
-      error = phase.extrapolation_error;
-      where = fmt::format("{}, {}", o.name, phase.name);
-    }
-  }
-  if (error <= 0) return {};
-  const std::string percent = number(100 * error);
-  return paragraph(
-      chinese
-          ? fmt::format(
-                "长传输在速率稳定后外推，误差不超过 {}%（{}）；--resolution packet 不外推。",
-                percent, where)
-          : fmt::format("Long transfers are extrapolated once their rate is steady, within {} % "
-                        "({}); --resolution packet does without.",
-                        percent, where),
-      0);
 }
 
 }  // namespace
@@ -248,13 +257,14 @@ std::string terminal(const Comparison& comparison, const TerminalOptions& option
   const auto& outcomes = comparison.outcomes;
   std::string text = heading(*comparison.scenario, options.chinese) + "\n";
   const std::vector<Group> all = groups(comparison, options);
-  const std::size_t side_by_side = columns(outcomes);
+  const std::size_t side_by_side = std::min(columns(outcomes), outcomes.size());
+  const int width = column_width(side_by_side);
   for (std::size_t first = 0; first < outcomes.size(); first += side_by_side) {
     const std::size_t count = std::min(side_by_side, outcomes.size() - first);
-    text += table(all, outcomes, first, count, options.chinese) + "\n";
+    text += table(all, outcomes, first, count, width, options.chinese) + "\n";
   }
-  const std::string note = footnote(outcomes, options.chinese);
-  if (!note.empty()) text += note + "\n";
+  const std::string below = notes(comparison, options.chinese);
+  if (!below.empty()) text += below + "\n";
   return text + verdict_text(comparison.verdict, options.chinese);
 }
 

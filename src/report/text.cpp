@@ -1,9 +1,6 @@
 #include "report/text.h"
 
 #include <algorithm>
-#include <cmath>
-
-#include <fmt/format.h>
 
 #include "base/table.h"
 
@@ -77,25 +74,6 @@ std::vector<Piece> pieces_of(std::string_view text) {
 }
 
 }  // namespace
-
-std::string number(double value) {
-  const double size = std::abs(value);
-  if (size < 1e-6) return "0";
-  if (size < 999.5) {
-    const int digits = 2 - static_cast<int>(std::floor(std::log10(size)));
-    // 9.996 has one digit before the point until it is rounded.
-    const int decimals = std::clamp(digits, 0, 8);
-    const std::string text = fmt::format("{:.{}f}", value, decimals);
-    const bool rounded_up = std::abs(std::stod(text)) >= std::pow(10, 3 - decimals);
-    return rounded_up && decimals > 0 ? fmt::format("{:.{}f}", value, decimals - 1) : text;
-  }
-  std::string digits = fmt::format("{:.0f}", value);
-  const int first = value < 0 ? 1 : 0;
-  for (int i = static_cast<int>(digits.size()) - 3; i > first; i -= 3) {
-    digits.insert(static_cast<std::size_t>(i), 1, ',');
-  }
-  return digits;
-}
 
 std::vector<std::string> wrap(std::string_view text, int width) {
   std::vector<std::string> lines;

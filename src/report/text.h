@@ -5,13 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/number.h"
+
 namespace fabricast::report {
 
 inline constexpr int kTerminalWidth = 80;
 
-/// Three significant digits without an exponent; whole numbers with separators from 1000 up:
-/// "0.00123", "1.23", "12.3", "123", "12,345". Below 1e-6 it is "0".
-std::string number(double value);
+using base::number;
 
 /// Breaks `text` (UTF-8) into lines of at most `width` cells, at spaces and between wide characters
 /// (never before closing or after opening punctuation); a longer word is broken where the line is

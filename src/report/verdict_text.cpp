@@ -12,13 +12,9 @@ namespace {
 
 constexpr int kIndent = 2;
 
-/// The first line of a voice: "House rules: infiniband", "证据：roce-v2".
-std::string voice(const char* en, const char* zh, const std::string& choice, bool chinese) {
-  return chinese ? fmt::format("{}：{}\n", zh, choice) : fmt::format("{}: {}\n", en, choice);
-}
-
 std::string house_text(const advice::HouseVerdict& house, bool chinese) {
-  std::string text = voice("House rules choose", "规则的选择", house.choice, chinese);
+  std::string text =
+      paragraph((chinese ? "规则的选择：" : "House rules choose: ") + house.choice, 0);
   if (house.rules.empty()) return text;
   const advice::HouseRule& rule = house.rules.front();
   text += paragraph(chinese ? fmt::format("{}（{}，文中 {}）", rule.text_zh, rule.id, rule.place)
@@ -42,7 +38,8 @@ bool repeats_the_report(const advice::Reason& reason, bool first) {
 }
 
 std::string evidence_text(const advice::Verdict& verdict, bool chinese) {
-  std::string text = voice("The evidence chooses", "证据的选择", verdict.evidence.choice, chinese);
+  const advice::Text& headline = verdict.evidence.headline;
+  std::string text = paragraph(chinese ? headline.zh : headline.en, 0);
   bool first = true;
   for (const advice::Reason& reason : verdict.reasons) {
     if (!repeats_the_report(reason, first)) {
@@ -55,11 +52,9 @@ std::string evidence_text(const advice::Verdict& verdict, bool chinese) {
 
 std::string flips_text(const std::vector<advice::Flip>& flips, bool chinese) {
   if (flips.empty()) return {};
-  std::string text = chinese ? "改变选择的条件：\n" : "What would change the evidence's choice:\n";
+  std::string text = chinese ? "证据会改选：\n" : "What would change the evidence's choice:\n";
   for (const advice::Flip& flip : flips) {
-    text += paragraph(fmt::format(fmt::runtime(chinese ? "{} 为 {} → {}" : "{} at {} → {}"),
-                                  flip.input, number(flip.at), flip.to),
-                      kIndent);
+    text += paragraph(chinese ? flip.text.zh : flip.text.en, kIndent);
   }
   return text;
 }
@@ -72,7 +67,7 @@ std::string verdict_text(const advice::Verdict& verdict, bool chinese) {
   text += flips_text(verdict.flips, chinese);
   const std::string& next = chinese ? verdict.next_zh : verdict.next;
   if (!next.empty()) text += paragraph((chinese ? "下一步：" : "Next: ") + next, 0);
-  return text;
+  return text + verdict.next_yaml;
 }
 
 }  // namespace fabricast::report

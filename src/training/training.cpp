@@ -93,6 +93,16 @@ PhaseReport report_of(const Phase& phase, const PhaseSamples& samples) {
   return report;
 }
 
+/// A second more on the wire delays a step by a second at most, hidden or not.
+double extrapolation_error(const Plan& plan, const Result& result) {
+  double seconds = 0;
+  for (std::size_t i = 0; i < plan.phases.size(); ++i) {
+    const PhaseReport& phase = result.phases[i];
+    seconds += phase.extrapolation_error * phase.mean_s * plan.phases[i].times_per_step;
+  }
+  return seconds / result.step_time_s;
+}
+
 double percent(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
 }
@@ -181,6 +191,7 @@ Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricC
   result.network.bandwidth_gbps = network::bandwidth_gbps(factory, fabric, Bytes(kBandwidthProbe));
   fill_step(play(plan.step, samples, spec.iterations, scenario.seed, options.threads), scenario,
             spec, result);
+  result.extrapolation_error = extrapolation_error(plan, result);
   result.memory = model::memory(spec.model, spec.shape);
   return result;
 }

@@ -52,6 +52,9 @@ struct Result {
   double jitter_pct = 0;  ///< sigma / mu of the step time over the iterations
   double tokens_per_s = 0;
   double days = 0;
+  /// What the extrapolated transfers of a step may be wrong by, as a share of the step: the sum
+  /// over the phases of error x time on the wire. 0 when every byte was simulated.
+  double extrapolation_error = 0;
   model::Memory memory;
   std::vector<PhaseReport> phases;
   std::vector<double> step_times_s;  ///< one per iteration

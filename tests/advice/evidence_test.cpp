@@ -31,7 +31,51 @@ TEST(Evidence, prefers_the_cheaper_network_when_costs_differ_by_less_than_one_pe
       verdict(scenario_of(), {infiniband(0.9, 110.4), roce(1, 100)}, house("roce-v2"));
   EXPECT_LT(v.evidence.score.at("infiniband"), v.evidence.score.at("roce-v2"));
   EXPECT_EQ(v.choice, "roce-v2");
-  EXPECT_NE(v.reasons.front().text.find("less than 1 %"), std::string::npos);
+  EXPECT_NE(v.reasons.front().text.find("less than 1.0 %"), std::string::npos);
+  EXPECT_NE(v.reasons.front().text.find("its network is the cheaper one"), std::string::npos);
+}
+
+/// 2.9 % between the costs of the two.
+std::vector<Outcome> near(double error) {
+  std::vector<Outcome> outcomes = {infiniband(0.98, 105), roce(1, 100)};
+  outcomes[1].training.extrapolation_error = error;
+  return outcomes;
+}
+
+TEST(Evidence, does_not_decide_within_what_the_extrapolation_may_change_a_run_by) {
+  const Verdict v = verdict(scenario_of(), near(0.04), house("infiniband"));
+  EXPECT_EQ(v.evidence.headline.en,
+            "The evidence: level within the error of the run: infiniband, roce-v2");
+  EXPECT_NE(v.evidence.headline.zh.find("误差之内"), std::string::npos);
+  EXPECT_EQ(v.evidence.level, (std::vector<std::string>{"infiniband", "roce-v2"}));
+  EXPECT_NE(v.reasons.front().text.find("less than 4.0 %"), std::string::npos);
+  EXPECT_TRUE(std::none_of(v.reasons.begin(), v.reasons.end(), [](const Reason& r) {
+    return r.text.find("The voices part") != std::string::npos;
+  }));
+}
+
+TEST(Evidence, decides_beyond_what_the_extrapolation_may_change_a_run_by) {
+  const Verdict v = verdict(scenario_of(), near(0.02), house("infiniband"));
+  EXPECT_EQ(v.evidence.headline.en, "The evidence chooses: roce-v2");
+  EXPECT_EQ(v.evidence.level, (std::vector<std::string>{"roce-v2"}));
+}
+
+TEST(Evidence, among_level_ones_with_networks_of_one_price_names_the_cheaper_work) {
+  EXPECT_EQ(choice(scenario_of(), {tcp(1.005, 100, 5e5), roce(1, 100)}), "roce-v2");
+}
+
+TEST(Evidence, says_that_one_node_needs_no_network) {
+  scenario::ValidScenario s = scenario_of(8);
+  s.cluster.topology.nodes = 1;
+  const Verdict v = verdict(s, {infiniband(1, 105), roce(1, 100)}, house("infiniband"));
+  EXPECT_EQ(v.evidence.headline.en,
+            "The evidence: no network between nodes is needed, all fabrics do equally");
+  EXPECT_NE(v.reasons.front().text.find("never uses the network"), std::string::npos);
+  EXPECT_EQ(v.house.choice, "infiniband");  // the house always has one choice
+  EXPECT_TRUE(v.flips.empty());
+  EXPECT_TRUE(std::none_of(v.reasons.begin(), v.reasons.end(), [](const Reason& r) {
+    return r.text.find("The voices part") != std::string::npos;
+  }));
 }
 
 TEST(Evidence, breaks_no_tie_above_one_percent) {
@@ -43,6 +87,11 @@ TEST(Evidence, leaves_out_what_is_over_the_budget) {
   s.budget = scenario::Budget{8.6e6, "CNY"};
   const std::vector<Outcome> outcomes = {infiniband(0.5, 100), roce(1, 100), tcp(2, 100)};
   EXPECT_EQ(choice(s, outcomes), "roce-v2");
+  const Verdict v = verdict(s, outcomes, house("roce-v2"));
+  EXPECT_EQ(v.evidence.headline.en,
+            "The evidence chooses: roce-v2; over the budget of 8,600,000 CNY: infiniband");
+  EXPECT_EQ(v.reasons.front().text,
+            "Over the budget of 8,600,000 CNY and left out: infiniband 8,900,000 CNY.");
   s.budget->total = 8.9e6;
   EXPECT_EQ(choice(s, outcomes), "infiniband");
 }
@@ -52,6 +101,8 @@ TEST(Evidence, names_the_cheapest_cluster_when_nothing_is_within_the_budget) {
   s.budget = scenario::Budget{1e6, "CNY"};
   const Verdict v = verdict(s, {infiniband(0.5, 100), roce(1, 100), tcp(2, 100)}, house("roce-v2"));
   EXPECT_EQ(v.choice, "tcp");
+  EXPECT_EQ(v.evidence.headline.en,
+            "The evidence: every fabric is over the budget of 1,000,000 CNY; nearest: tcp");
   EXPECT_NE(v.reasons.front().text.find("No fabric is within the budget"), std::string::npos);
 }
 
@@ -108,6 +159,19 @@ TEST(Flips, in_the_length_of_the_run_change_the_choice_where_they_say) {
   EXPECT_EQ(choice_near_days_flip(eth, slow_ib, 0.9999), "infiniband");
 }
 
+TEST(Flips, are_sentences_with_the_value_now_in_the_unit_of_the_table) {
+  // Costs 5 % apart: infiniband would have to be 1 % cheaper than roce-v2.
+  const double day = 1440;
+  const Verdict v = verdict(scenario_of(), {infiniband(44.7 / day, 105), roce(44.7 / day, 100)},
+                            house("roce-v2"));
+  const Flip* flip = find(v, "training.days of infiniband");
+  ASSERT_NE(flip, nullptr);
+  EXPECT_NEAR(flip->at * day, 44.7 / 1.05 / 1.01, 1e-9);
+  EXPECT_EQ(flip->unit, "days");
+  EXPECT_EQ(flip->text.en, "infiniband, if its run took less than 42.1 min (now 44.7 min).");
+  EXPECT_EQ(flip->text.zh, "infiniband：若其用时少于 42.1 分钟（现为 44.7 分钟）。");
+}
+
 TEST(Flips, in_the_budget_name_what_more_money_would_buy) {
   scenario::ValidScenario s = scenario_of();
   s.budget = scenario::Budget{8.6e6, "CNY"};
@@ -116,6 +180,8 @@ TEST(Flips, in_the_budget_name_what_more_money_would_buy) {
   ASSERT_NE(flip, nullptr);
   EXPECT_EQ(flip->to, "infiniband");
   EXPECT_DOUBLE_EQ(flip->at, 8.9e6);
+  EXPECT_EQ(flip->unit, "CNY");
+  EXPECT_EQ(flip->text.en, "infiniband, with a budget of 8,900,000 CNY (now 8,600,000 CNY).");
 }
 
 TEST(Flips, in_the_budget_are_silent_when_more_money_buys_nothing_better) {
@@ -152,6 +218,9 @@ TEST_F(PriceFlips, in_the_network_change_the_choice_where_they_say) {
   ASSERT_NE(flip, nullptr);
   EXPECT_EQ(flip->to, "roce-v2");
   EXPECT_GT(flip->at, ib.bill.network_capex);
+  EXPECT_EQ(flip->unit, "CNY");
+  EXPECT_TRUE(flip->text.en.starts_with("roce-v2, if the network of infiniband cost more than "));
+  EXPECT_TRUE(flip->text.en.ends_with(" CNY (now 900,000 CNY)."));
   Outcome dearer = ib;
   dearer.bill.network_capex = flip->at * 0.999;
   EXPECT_EQ(judge(dearer, eth).choice, "infiniband");

@@ -62,6 +62,7 @@ TEST(Json, names_the_deciding_rule_first) {
   EXPECT_EQ(verdict["house"]["rules"][0], "above-16");
   EXPECT_EQ(verdict["choice"], "roce-v2");
   EXPECT_EQ(verdict["flips"][0]["at"], 1000000);
+  EXPECT_EQ(verdict["flips"][0]["unit"], "CNY");
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ inline advice::Outcome sample_outcome(std::string name, catalog::FabricKind kind
   outcome.training.breakdown_s = {.compute = 1.5, .exposed_tp = 0.25, .bubble = 0.25};
   outcome.training.tokens_per_s = 131072;
   outcome.training.days = 0.5;
+  outcome.training.extrapolation_error = 0.001;
   outcome.training.phases.push_back({.name = "dp gradients",
                                      .op = collective::Op::kAllReduce,
                                      .size = base::Bytes(1'000'000'000),
@@ -31,7 +32,12 @@ inline advice::Outcome sample_outcome(std::string name, catalog::FabricKind kind
                                      .sigma_s = 0.01,
                                      .extrapolation_error = 0.02,
                                      .states = 16});
-  outcome.bill.lines.push_back({"switch-x", "leaf switches", 2, 80000, 500});
+  outcome.bill.lines.push_back({"switch-x", "leaf switches", 2, 80000, 500, cost::Part::kSwitch});
+  outcome.bill.lines.push_back(
+      {"article-nic-of-200g", "network adapters", 8, 8000, 20, cost::Part::kAdapter});
+  outcome.bill.lines.push_back(
+      {"a-cable", "cables from adapters to leaves", 8, 800, 0, cost::Part::kCable});
+  outcome.bill.lines.push_back({"a-cable", "cables to spines", 4, 800, 0, cost::Part::kCable});
   outcome.cost.currency = "CNY";
   outcome.cost.network_capex = 1234567;
   outcome.wall_s = 2;
@@ -57,6 +63,7 @@ inline Sample sample() {
   auto& verdict = s.comparison.verdict;
   verdict.choice = "roce-v2";
   verdict.evidence.choice = "roce-v2";
+  verdict.evidence.headline = {"The evidence chooses: roce-v2", "证据的选择：roce-v2"};
   verdict.evidence.score = {{"infiniband", 2.0}, {"roce-v2", 1.0}, {"tcp", 3.0}};
   verdict.house.choice = "infiniband";
   advice::HouseRule rule;
@@ -68,7 +75,11 @@ inline Sample sample() {
   verdict.house.rules = {rule};
   verdict.reasons = {{"roce-v2 does the work at the lowest cost.", "cost.per_million_tokens",
                       verdict.evidence.score, "roce-v2 完成同样工作的成本最低。"}};
-  verdict.flips = {{"cost.network_capex of infiniband", 1000000, "infiniband"}};
+  verdict.flips = {{"cost.network_capex of infiniband",
+                    1000000,
+                    "roce-v2",
+                    "CNY",
+                    {"roce-v2, if it is so.", "roce-v2：若如此。"}}};
   verdict.next = "Try another seed.";
   verdict.next_zh = "换一个种子再试。";
   return s;

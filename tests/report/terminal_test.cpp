@@ -70,14 +70,94 @@ TEST(Terminal, shows_the_run_in_hours_when_it_lasts_half_a_day) {
   EXPECT_NE(line.find("12.0"), std::string::npos) << line;
 }
 
+TEST(Terminal, shows_a_run_of_a_minute_and_a_half_in_seconds_as_the_reasons_do) {
+  Sample s = sample();
+  for (auto& outcome : s.comparison.outcomes) outcome.training.days = 81.4 / 86400;
+  s.comparison.verdict =
+      advice::verdict(s.scenario, s.comparison.outcomes, s.comparison.verdict.house);
+  const std::string text = rendered(false, s);
+  const std::string line = line_of(text, "whole run");
+  EXPECT_NE(line.find(" s "), std::string::npos) << line;
+  EXPECT_NE(line.find("81.4"), std::string::npos) << line;
+  EXPECT_NE(text.find("81.4 s"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" min"), std::string::npos) << text;
+}
+
 TEST(Terminal, states_both_voices_the_rule_and_what_to_try_next) {
   const std::string text = rendered(false);
   EXPECT_NE(text.find("House rules choose: infiniband"), std::string::npos);
   EXPECT_NE(text.find("above-16"), std::string::npos);
   EXPECT_NE(text.find("4.2(1)"), std::string::npos);
   EXPECT_NE(text.find("The evidence chooses: roce-v2"), std::string::npos);
-  EXPECT_NE(text.find("cost.network_capex of infiniband at 1,000,000"), std::string::npos);
+  EXPECT_NE(text.find("roce-v2, if it is so."), std::string::npos);
   EXPECT_NE(text.find("Next: Try another seed."), std::string::npos);
+}
+
+TEST(Terminal, shows_what_each_network_is_built_of) {
+  const std::string text = rendered(false);
+  EXPECT_NE(line_of(text, "switches").find(" 2  "), std::string::npos);
+  EXPECT_NE(line_of(text, "  model").find("switch-x"), std::string::npos);
+  EXPECT_NE(line_of(text, "adapters").find(" 8  "), std::string::npos);
+  // 19 cells are too many beside two others.
+  EXPECT_NE(text.find(" nic-of-200g"), std::string::npos) << text;
+  EXPECT_EQ(text.find("article-nic"), std::string::npos) << text;
+  EXPECT_NE(line_of(text, "cables").find(" 12  "), std::string::npos);
+}
+
+TEST(Terminal, says_when_one_switch_is_all_that_the_topology_needs) {
+  Sample s = sample();
+  for (auto& outcome : s.comparison.outcomes) {
+    outcome.sizing.tiers = outcome.sizing.leaves = 1;
+    outcome.sizing.down_ports = 36;
+    outcome.sizing.endpoint_cables = 8;
+  }
+  s.comparison.outcomes[1].sizing.down_ports = 64;
+  const std::string text = rendered(false, s);
+  EXPECT_NE(text.find("one switch, 8 of 36 ports of 200 Gb/s used\n(infiniband, tcp)."),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("8 of 64 ports of 200 Gb/s used\n(roce-v2)."), std::string::npos) << text;
+  EXPECT_EQ(rendered(false).find("one switch"), std::string::npos);
+}
+
+TEST(Terminal, says_that_tcp_is_billed_with_hardware_for_rdma) {
+  Sample s = sample();
+  s.comparison.outcomes[0].bill.lines[1].item = "another";
+  const std::string text = rendered(false, s);
+  EXPECT_NE(text.find("tcp is billed with the same switches and adapters as roce-v2;"),
+            std::string::npos)
+      << text;
+  for (auto& outcome : s.comparison.outcomes) outcome.bill.lines[1].item = outcome.name;
+  EXPECT_EQ(rendered(false, s).find("billed with"), std::string::npos);
+}
+
+TEST(Terminal, warns_of_a_layout_that_fills_the_memory) {
+  Sample s = sample();
+  s.scenario.cluster.gpu.memory_gb = 80;
+  for (auto& outcome : s.comparison.outcomes) outcome.training.memory.total_gb = 75.9;
+  EXPECT_EQ(rendered(false, s).find("Warning"), std::string::npos);
+  for (auto& outcome : s.comparison.outcomes) outcome.training.memory.total_gb = 76.1;
+  EXPECT_NE(rendered(false, s).find("fills 95 % of a GPU's memory"), std::string::npos);
+  auto& job = std::get<scenario::TrainingSpec>(s.scenario.workload);
+  job.alternatives.resize(2);
+  job.alternatives[0].memory.total_gb = 76.1;
+  job.alternatives[1].memory.total_gb = 40;
+  const std::string text = rendered(false, s);
+  EXPECT_NE(text.find("Warning: `parallelism: auto`"), std::string::npos) << text;
+  EXPECT_NE(text.find("40.0 GB"), std::string::npos) << text;
+  EXPECT_LE(widest_line(rendered(true, s)), 80);
+}
+
+TEST(Terminal, says_that_the_bubble_has_the_imbalance_of_the_stages_in_it) {
+  EXPECT_FALSE(line_of(rendered(false), "  bubble, imbalance").empty());
+}
+
+TEST(Terminal, counts_one_node_in_the_singular_and_names_no_topology_for_it) {
+  Sample s = sample();
+  s.scenario.cluster.topology.nodes = 1;
+  const std::string text = rendered(false, s);
+  EXPECT_NE(text.find(", 1 node with 4 x 200 Gb/s\n"), std::string::npos) << text;
+  EXPECT_NE(rendered(false).find(", 2 nodes with "), std::string::npos);
 }
 
 TEST(Terminal, speaks_chinese_when_asked) {

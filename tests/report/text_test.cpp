@@ -7,28 +7,6 @@
 namespace fabricast::report {
 namespace {
 
-TEST(Number, keeps_three_significant_digits) {
-  EXPECT_EQ(number(1.2345), "1.23");
-  EXPECT_EQ(number(12.345), "12.3");
-  EXPECT_EQ(number(123.45), "123");
-  EXPECT_EQ(number(0.0012345), "0.00123");
-}
-
-TEST(Number, does_not_gain_a_digit_when_it_rounds_up_to_a_power_of_ten) {
-  EXPECT_EQ(number(9.996), "10.0");
-  EXPECT_EQ(number(99.96), "100");
-  EXPECT_EQ(number(999.7), "1,000");
-}
-
-TEST(Number, separates_thousands) {
-  EXPECT_EQ(number(1234567), "1,234,567");
-  EXPECT_EQ(number(-1234), "-1,234");
-}
-
-TEST(Number, says_zero_plainly) {
-  EXPECT_EQ(number(0), "0");
-}
-
 TEST(Wrap, breaks_at_spaces) {
   EXPECT_EQ(wrap("one two three", 7), (std::vector<std::string>{"one two", "three"}));
 }

@@ -2,6 +2,8 @@
 
 #include "training/training.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "../collective/ideal_network.h"
@@ -74,6 +76,23 @@ TEST(Training, metrics_follow_from_the_step_time) {
   // Chowdhery et al. 2022, appendix B: model FLOPs over what the GPUs could have done.
   const double flops = model::training_flops_per_token(job.spec.model, 4096) * tokens;
   EXPECT_NEAR(r.mfu_pct, 100 * flops / (r.step_time_s * 16 * 989e12), 1e-9);
+}
+
+TEST(Training, counts_the_error_of_a_transfer_by_its_time_on_the_wire) {
+  Job job{.spec = test::job(model::testing::llama2_7b(), {.tp = 4, .dp = 2}),
+          .nodes = 2,
+          .gpus_per_node = 4,
+          .background = 0.02,
+          .network = {.alpha = 3_us, .beta = 200_gbps, .ranks_per_port = 4, .core = 150_gbps}};
+  const Result r = run(job);
+  double most = 0;
+  for (const PhaseReport& phase : r.phases) most = std::max(most, phase.extrapolation_error);
+  ASSERT_GT(most, 0);
+  EXPECT_GT(r.extrapolation_error, 0);
+  // The transfers between nodes take less than the step.
+  EXPECT_LT(r.extrapolation_error, most);
+  job.options.packet_exact = true;
+  EXPECT_EQ(run(job).extrapolation_error, 0);
 }
 
 TEST(Training, without_variation_and_background_there_is_no_jitter) {

@@ -1,0 +1,157 @@
+#include "report/notes.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "report/hardware.h"
+#include "report/text.h"
+
+namespace fabricast::report {
+
+namespace {
+
+using advice::Outcome;
+
+/// From here on what the memory model leaves out may not fit (assumed).
+constexpr double kFullMemory = 0.95;
+
+void append_name(std::string& names, const std::string& name) {
+  names += (names.empty() ? "" : ", ") + name;
+}
+
+/// What the sampled phases admit of themselves: the worst extrapolation, where it is, and what all
+/// of them may change a run by.
+std::string extrapolation_note(const std::vector<Outcome>& outcomes, bool chinese) {
+  double error = 0;
+  double of_run = 0;
+  std::string where;
+  for (const Outcome& o : outcomes) {
+    of_run = std::max(of_run, o.training.extrapolation_error);
+    for (const auto& phase : o.training.phases) {
+      if (phase.extrapolation_error <= error) continue;
+      error = phase.extrapolation_error;
+      where = fmt::format("{}, {}", o.name, phase.name);
+    }
+  }
+  if (error <= 0) return {};
+  const std::string percent = number(100 * error);
+  const std::string run = number(100 * of_run);
+  return paragraph(
+      chinese
+          ? fmt::format("长传输在速率稳定后外推，误差不超过 {}%（{}），对全程的影响不超过 {}%；"
+                        "--resolution packet 不外推。",
+                        percent, where, run)
+          : fmt::format("Long transfers are extrapolated once their rate is steady, within {} % "
+                        "({}), which is {} % of a run at most; --resolution packet does without.",
+                        percent, where, run),
+      0);
+}
+
+/// A leaf-spine of which one switch is left, or that had to grow a third tier.
+std::string topology_note(const scenario::ValidScenario& scenario,
+                          const std::vector<Outcome>& outcomes, bool chinese) {
+  if (scenario.cluster.topology.nodes < 2 ||
+      scenario.cluster.topology.kind != fabric::TopologyKind::kLeafSpine) {
+    return {};
+  }
+  std::map<std::string, std::string> names_by_text;
+  const std::string rate = number(scenario.cluster.topology.nic_rate.gbps());
+  for (const Outcome& o : outcomes) {
+    if (o.sizing.tiers == 1 && o.sizing.leaves == 1) {
+      const std::string text =
+          chinese ? fmt::format(
+                        "所要的 leaf-spine 只需一台交换机，用去 {1} 个 {2} Gb/s 端口中的 {0} 个",
+                        o.sizing.endpoint_cables, o.sizing.down_ports, rate)
+                  : fmt::format(
+                        "The leaf-spine asked for comes out as one switch, {} of {} ports of "
+                        "{} Gb/s used",
+                        o.sizing.endpoint_cables, o.sizing.down_ports, rate);
+      append_name(names_by_text[text], o.name);
+    } else if (o.sizing.tiers == 3) {
+      append_name(names_by_text[chinese ? "所要的 leaf-spine 端口不够，加了第三层"
+                                        : "The leaf-spine asked for has not the ports and got a "
+                                          "third tier"],
+                  o.name);
+    }
+  }
+  std::string text;
+  for (const auto& [what, names] : names_by_text) {
+    text +=
+        paragraph(fmt::format(fmt::runtime(chinese ? "{}（{}）。" : "{} ({})."), what, names), 0);
+  }
+  return text;
+}
+
+/// Fabrics of different kinds that are built of the same pieces are billed the same.
+std::string same_hardware_note(const std::vector<Outcome>& outcomes, bool chinese) {
+  std::map<std::pair<std::string, std::string>, std::vector<const Outcome*>> by_hardware;
+  for (const Outcome& o : outcomes) {
+    by_hardware[{item_of(o.bill, cost::Part::kSwitch), item_of(o.bill, cost::Part::kAdapter)}]
+        .push_back(&o);
+  }
+  std::string text;
+  for (const auto& [hardware, built] : by_hardware) {
+    const auto tcp = [](const Outcome* o) { return o->kind == catalog::FabricKind::kTcp; };
+    if (std::ranges::none_of(built, tcp) || std::ranges::all_of(built, tcp)) continue;
+    std::string names;
+    std::string plain;
+    for (const Outcome* o : built) append_name(tcp(o) ? plain : names, o->name);
+    text += paragraph(
+        chinese
+            ? fmt::format("{} 与 {} 用的是同样的交换机和网卡，造价因此相同；只跑 TCP 可以买更简单"
+                          "的。",
+                          plain, names)
+            : fmt::format("{} is billed with the same switches and adapters as {}; bought for "
+                          "TCP alone, simpler ones would do.",
+                          plain, names),
+        0);
+  }
+  return text;
+}
+
+/// A layout that leaves next to nothing of a GPU's memory.
+std::string memory_note(const scenario::ValidScenario& scenario,
+                        const std::vector<Outcome>& outcomes, bool chinese) {
+  const double memory = scenario.cluster.gpu.memory_gb;
+  const double used = outcomes.front().training.memory.total_gb;
+  if (memory <= 0 || used < kFullMemory * memory) return {};
+  const auto& job = std::get<scenario::TrainingSpec>(scenario.workload);
+  const std::string layout =
+      job.alternatives.empty() ? model::to_string(job.shape.parallelism)
+                               : "`parallelism: auto`, " + model::to_string(job.shape.parallelism);
+  std::string text =
+      chinese ? fmt::format(
+                    "注意：{} 占去单卡显存的 {:.0f}%（{} / {} GB）；碎片与未计入的部分可能"
+                    "放不下。",
+                    layout, 100 * used / memory, number(used), number(memory))
+              : fmt::format(
+                    "Warning: {} fills {:.0f} % of a GPU's memory ({} of {} GB); with "
+                    "fragmentation and what the model leaves out it may not fit.",
+                    layout, 100 * used / memory, number(used), number(memory));
+  const auto roomier = std::ranges::find_if(job.alternatives, [&](const model::LayoutChoice& c) {
+    return c.memory.total_gb < kFullMemory * memory;
+  });
+  if (roomier != job.alternatives.end()) {
+    text += fmt::format(fmt::runtime(chinese ? "更宽裕的是 {}{}，{} GB。"
+                                             : " The best with more room: {}{}, {} GB."),
+                        model::to_string(roomier->shape.parallelism),
+                        roomier->shape.recompute ? (chinese ? "，重算激活" : ", recompute") : "",
+                        number(roomier->memory.total_gb));
+  }
+  return paragraph(text, 0);
+}
+
+}  // namespace
+
+std::string notes(const Comparison& comparison, bool chinese) {
+  const scenario::ValidScenario& scenario = *comparison.scenario;
+  const std::vector<Outcome>& outcomes = comparison.outcomes;
+  return memory_note(scenario, outcomes, chinese) + topology_note(scenario, outcomes, chinese) +
+         same_hardware_note(outcomes, chinese) + extrapolation_note(outcomes, chinese);
+}
+
+}  // namespace fabricast::report
