@@ -42,10 +42,16 @@ struct PortGroup {
   Cable& least_used() { return *std::ranges::min_element(cables, {}, &Cable::routes); }
 };
 
+constexpr Index unindexed() {
+  Index index{};
+  index.fill(0xff);
+  return index;
+}
+
 struct Node {
   unsigned rank = kUnranked;
   bool indexed = false;
-  Index index{};
+  Index index = unindexed();  ///< behind all others until it is found
   std::vector<PortGroup> up;
   std::vector<PortGroup> down;
   bool up_changed = false;  ///< counters of the groups changed since they were sorted
@@ -54,7 +60,8 @@ struct Node {
 
 class FatTree {
  public:
-  explicit FatTree(const Subnet& subnet) : subnet_(&subnet), nodes_(subnet.switches()) {}
+  FatTree(const Subnet& subnet, bool roots_given)
+      : subnet_(&subnet), roots_given_(roots_given), nodes_(subnet.switches()) {}
 
   /// Discovers the tree; returns why it is none, empty when it is one.
   std::string recognise() {
@@ -64,7 +71,7 @@ class FatTree {
     why = find_leaves();
     if (!why.empty()) return why;
     why = assign_indices();
-    return why.empty() ? compare_with_first_of_rank() : why;
+    return why.empty() && !roots_given_ ? compare_with_first_of_rank() : why;
   }
 
   void route(Table& table) {
@@ -112,8 +119,8 @@ class FatTree {
     return highest;
   }
 
-  /// Roots are the switches farthest from all adapters; everything is ranked by distance from them.
-  std::string rank() {
+  /// Roots that nobody names are the switches farthest from all adapters.
+  std::vector<std::uint32_t> farthest_from_adapters() {
     std::vector<std::uint32_t> start;
     for (std::uint32_t at = 0; at < subnet_->switches(); ++at) {
       if (subnet_->adapters(at).empty()) continue;
@@ -121,24 +128,45 @@ class FatTree {
       start.push_back(at);
     }
     const unsigned farthest = rank_from(std::move(start));
-    std::vector<std::uint32_t> roots;
+    std::vector<std::uint32_t> found;
     for (std::uint32_t at = 0; at < subnet_->switches(); ++at) {
-      if (nodes_[at].rank == farthest) {
-        nodes_[at].rank = 0;
-        roots.push_back(at);
-      } else {
-        nodes_[at].rank = kUnranked;
-      }
+      if (nodes_[at].rank == farthest) found.push_back(at);
+      nodes_[at].rank = kUnranked;
     }
+    return found;
+  }
+
+  /// Ranks everything by distance from the roots. Leaves have the last rank, or with given roots
+  /// that of the first adapter's switch.
+  std::string rank() {
+    std::vector<std::uint32_t> roots =
+        roots_given_ ? subnet_->top_tier() : farthest_from_adapters();
+    for (const std::uint32_t root : roots) nodes_[root].rank = 0;
     leaf_rank_ = rank_from(std::move(roots));
-    if (leaf_rank_ == 0) return "no switch stands above another";
-    if (leaf_rank_ >= kMaxRanks) return fmt::format("{} tiers, more than {}", leaf_rank_ + 1, 8);
     for (std::uint32_t at = 0; at < subnet_->switches(); ++at) {
       if (subnet_->discovered(at) && nodes_[at].rank == kUnranked) {
         return name(at) + " is cut off from the roots";
       }
     }
+    if (roots_given_) leaf_rank_ = rank_of_first_adapter();
+    if (leaf_rank_ == 0) return "no switch stands above another";
+    if (leaf_rank_ >= kMaxRanks) {
+      return fmt::format("{} tiers, more than {}", leaf_rank_ + 1, kMaxRanks);
+    }
     return {};
+  }
+
+  unsigned rank_of_first_adapter() const {
+    std::uint32_t first = Subnet::kNone;
+    unsigned rank = 0;
+    for (std::uint32_t at = 0; at < subnet_->switches(); ++at) {
+      for (const Subnet::Adapter& adapter : subnet_->adapters(at)) {
+        if (adapter.endpoint >= first) continue;
+        first = adapter.endpoint;
+        rank = nodes_[at].rank;
+      }
+    }
+    return rank;
   }
 
   static PortGroup& group_to(std::vector<PortGroup>& groups, std::uint32_t neighbour) {
@@ -182,13 +210,14 @@ class FatTree {
     const auto first = static_cast<std::uint32_t>(
         std::ranges::find_if(nodes_, [&](const Node& node) { return is_leaf(node); }) -
         nodes_.begin());
-    nodes_[first].index[0] = static_cast<std::uint8_t>(leaf_rank_);
+    nodes_[first].index = {static_cast<std::uint8_t>(leaf_rank_)};
     nodes_[first].indexed = true;
     taken.insert(nodes_[first].index);
     std::vector<std::uint32_t> queue{first};
     for (std::size_t i = 0; i < queue.size(); ++i) {
       Node& node = nodes_[queue[i]];
       for (std::vector<PortGroup>* groups : {&node.down, &node.up}) {
+        if (groups == &node.down && node.rank >= leaf_rank_) continue;  // nothing stands below
         for (const PortGroup& group : *groups) {
           if (nodes_[group.neighbour].indexed) continue;
           if (!index_neighbour(node, nodes_[group.neighbour], taken)) {
@@ -348,6 +377,7 @@ class FatTree {
   }
 
   const Subnet* subnet_;
+  bool roots_given_;
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> leaves_;  ///< by index
   unsigned leaf_rank_ = 0;
@@ -357,8 +387,8 @@ class FatTree {
 
 }  // namespace
 
-std::string route_fat_tree(const Subnet& subnet, Table& table) {
-  FatTree tree(subnet);
+std::string route_fat_tree(const Subnet& subnet, bool roots_given, Table& table) {
+  FatTree tree(subnet, roots_given);
   std::string why = tree.recognise();
   if (why.empty()) tree.route(table);
   return why;

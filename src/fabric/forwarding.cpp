@@ -1,5 +1,6 @@
 #include "fabric/forwarding.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "fabric/subnet.h"
@@ -10,6 +11,8 @@ std::string_view name_of(RoutingEngine engine) {
   switch (engine) {
     case RoutingEngine::kFatTree:
       return "ftree";
+    case RoutingEngine::kFatTreeRoots:
+      return "ftree-roots";
     case RoutingEngine::kUpDown:
       return "updn";
     case RoutingEngine::kMinHop:
@@ -52,14 +55,27 @@ Subnet::Subnet(const Fabric& fabric, std::span<const PortId> failed) : fabric_(&
   }
 }
 
+std::vector<std::uint32_t> Subnet::top_tier() const {
+  const auto tier = [&](std::uint32_t at) { return fabric_->devices()[at].tier; };
+  unsigned top = 0;
+  for (std::uint32_t at = 0; at < switches_; ++at) {
+    if (discovered(at)) top = std::max<unsigned>(top, tier(at));
+  }
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t at = 0; at < switches_; ++at) {
+    if (discovered(at) && tier(at) == top) found.push_back(at);
+  }
+  return found;
+}
+
 ForwardingTables forwarding(const Fabric& fabric, RoutingEngine engine,
                             std::span<const PortId> failed) {
   const Subnet subnet(fabric, failed);
   Table table(subnet);
   ForwardingTables tables;
   tables.engine_ = engine;
-  if (engine == RoutingEngine::kFatTree) {
-    tables.fallback_ = route_fat_tree(subnet, table);
+  if (engine == RoutingEngine::kFatTree || engine == RoutingEngine::kFatTreeRoots) {
+    tables.fallback_ = route_fat_tree(subnet, engine == RoutingEngine::kFatTreeRoots, table);
     if (!tables.fallback_.empty()) tables.engine_ = RoutingEngine::kMinHop;
   }
   if (tables.engine_ == RoutingEngine::kMinHop) route_min_hop(subnet, table);

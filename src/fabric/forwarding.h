@@ -16,11 +16,12 @@ namespace fabricast::fabric {
 
 /// The routing engines of OpenSM (opensm(8), "Routing").
 enum class RoutingEngine {
-  kFatTree,  ///< ftree: destinations counted per port group, tier by tier; for whole fat-trees
-  kUpDown,   ///< updn: shortest paths that never turn up again, roots at the top tier
-  kMinHop,   ///< minhop: shortest paths; may close a credit loop
+  kFatTree,       ///< ftree: destinations counted per port group, tier by tier; whole trees only
+  kFatTreeRoots,  ///< ftree told its roots (root_guid_file): trees that lack cables, too
+  kUpDown,        ///< updn: shortest paths that never turn up again, roots at the top tier
+  kMinHop,        ///< minhop: shortest paths; may close a credit loop
 };
-/// OpenSM's own names: "ftree", "updn", "minhop".
+/// OpenSM's own names: "ftree", "updn", "minhop"; "ftree-roots" for ftree told its roots.
 std::string_view name_of(RoutingEngine engine);
 
 class ForwardingTables {

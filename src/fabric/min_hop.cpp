@@ -106,16 +106,8 @@ class UpDownPath {
 
   /// Rank 0 are the discovered switches of the highest tier; the rest by distance from them.
   void rank_from_top_tier() {
-    unsigned top = 0;
-    for (std::uint32_t at = 0; at < subnet_->switches(); ++at) {
-      if (subnet_->discovered(at)) top = std::max<unsigned>(top, tier(at));
-    }
-    queue_.clear();
-    for (std::uint32_t at = 0; at < subnet_->switches(); ++at) {
-      if (!subnet_->discovered(at) || tier(at) != top) continue;
-      rank_[at] = 0;
-      queue_.push_back(at);
-    }
+    queue_ = subnet_->top_tier();
+    for (const std::uint32_t root : queue_) rank_[root] = 0;
     for (std::size_t i = 0; i < queue_.size(); ++i) {
       const std::uint32_t at = queue_[i];
       for (std::uint32_t p = subnet_->first_port(at); p < subnet_->end_port(at); ++p) {
@@ -126,8 +118,6 @@ class UpDownPath {
       }
     }
   }
-
-  unsigned tier(std::uint32_t at) const { return subnet_->fabric().devices()[at].tier; }
 
   /// Between switches of one rank the higher number counts as up; between roots both ways do.
   bool down(std::uint32_t from, std::uint32_t to) const {

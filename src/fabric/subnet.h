@@ -42,6 +42,8 @@ class Subnet {
   bool attached(std::uint32_t endpoint) const { return attached_[endpoint] != 0; }
   /// True for a switch with a working cable; the others are not part of the subnet.
   bool discovered(std::uint32_t at) const { return discovered_[at] != 0; }
+  /// The discovered switches of the highest tier: what an operator would name as the roots.
+  std::vector<std::uint32_t> top_tier() const;
 
  private:
   const Fabric* fabric_;
@@ -74,8 +76,9 @@ class Table {
 void route_min_hop(const Subnet& subnet, Table& table);
 void route_up_down(const Subnet& subnet, Table& table);
 
-/// OpenSM's ftree: osm_ucast_ftree.c. Returns why the subnet is no fat-tree, with the table
-/// untouched; empty when it is one and the table is filled.
-std::string route_fat_tree(const Subnet& subnet, Table& table);
+/// OpenSM's ftree: osm_ucast_ftree.c. Without given roots it finds them and insists on a whole
+/// tree. Returns why the subnet is no fat-tree, with the table untouched; empty when it is one and
+/// the table is filled.
+std::string route_fat_tree(const Subnet& subnet, bool roots_given, Table& table);
 
 }  // namespace fabricast::fabric

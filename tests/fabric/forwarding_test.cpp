@@ -17,8 +17,10 @@ namespace {
 
 using namespace base::literals;
 
-constexpr RoutingEngine kEngines[] = {RoutingEngine::kFatTree, RoutingEngine::kUpDown,
-                                      RoutingEngine::kMinHop};
+constexpr RoutingEngine kEngines[] = {RoutingEngine::kFatTree, RoutingEngine::kFatTreeRoots,
+                                      RoutingEngine::kUpDown, RoutingEngine::kMinHop};
+/// The engines whose tables are free of credit loops whatever is down.
+constexpr RoutingEngine kLoopFree[] = {RoutingEngine::kFatTreeRoots, RoutingEngine::kUpDown};
 
 TopologySpec spec_of(TopologyKind kind, int nodes, int nics, int ports) {
   TopologySpec spec;
@@ -185,12 +187,11 @@ TEST(Forwarding, LoadsAddUpToTheLengthsOfAllRoutes) {
   }
 }
 
-TEST(Forwarding, UpDownJoinsEveryPairWithoutACreditLoopAfterALeafSpineCableFails) {
-  for (const auto& [name, spec] : full_trees()) {
-    SCOPED_TRACE(name);
-    const Fabric fabric = build(spec);
-    const PortId failed = cable_above(fabric, 1);
-    const ForwardingTables tables = forwarding(fabric, RoutingEngine::kUpDown, {&failed, 1});
+void expect_sound(const Fabric& fabric, PortId failed) {
+  for (const RoutingEngine engine : kLoopFree) {
+    SCOPED_TRACE(name_of(engine));
+    const ForwardingTables tables = forwarding(fabric, engine, {&failed, 1});
+    EXPECT_EQ(tables.engine(), engine) << tables.fallback();
     EXPECT_TRUE(all_pairs_reachable(fabric, tables));
     EXPECT_TRUE(credit_loop(fabric, tables).empty());
     const auto loads = link_loads(fabric, tables);
@@ -199,13 +200,32 @@ TEST(Forwarding, UpDownJoinsEveryPairWithoutACreditLoopAfterALeafSpineCableFails
   }
 }
 
-TEST(Forwarding, UpDownJoinsEveryPairWithoutACreditLoopAfterASpineCoreCableFails) {
+TEST(Forwarding, UpDownEnginesJoinEveryPairWithoutACreditLoopAfterALeafSpineCableFails) {
+  for (const auto& [name, spec] : full_trees()) {
+    SCOPED_TRACE(name);
+    const Fabric fabric = build(spec);
+    expect_sound(fabric, cable_above(fabric, 1));
+  }
+}
+
+TEST(Forwarding, UpDownEnginesJoinEveryPairWithoutACreditLoopAfterASpineCoreCableFails) {
   const Fabric fabric = build(spec_of(TopologyKind::kFatTree, 128, 1, 8));
-  const PortId failed = fabric.port(cable_above(fabric, 2)).peer;  // named from above
-  const ForwardingTables tables = forwarding(fabric, RoutingEngine::kUpDown, {&failed, 1});
-  EXPECT_TRUE(all_pairs_reachable(fabric, tables));
-  EXPECT_TRUE(credit_loop(fabric, tables).empty());
-  EXPECT_EQ(link_loads(fabric, tables)[failed.index()], 0U);
+  expect_sound(fabric, fabric.port(cable_above(fabric, 2)).peer);  // named from above
+}
+
+TEST(Forwarding, UpDownEnginesCloseNoCreditLoopWhateverIsDown) {
+  const Fabric fabric = build(spec_of(TopologyKind::kFatTree, 128, 1, 8));
+  for (std::uint32_t step = 3; step < 20; ++step) {
+    std::vector<PortId> failed;
+    for (std::uint32_t p = step; p < fabric.ports().size(); p += step) {
+      if (between_switches(fabric, p)) failed.emplace_back(p);
+    }
+    for (const RoutingEngine engine : kLoopFree) {
+      const ForwardingTables tables = forwarding(fabric, engine, failed);
+      if (tables.engine() != engine) continue;  // no longer a tree of ranks
+      EXPECT_TRUE(credit_loop(fabric, tables).empty()) << name_of(engine) << ", step " << step;
+    }
+  }
 }
 
 TEST(Forwarding, FatTreeSaysWhyItHandsOverToMinHop) {
