@@ -326,7 +326,8 @@ TEST(Forwarding, SixteenThousandEndpointsAreRoutedInSeconds) {
     const ForwardingTables tables = forwarding(fabric, engine);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
     EXPECT_EQ(tables.engine(), engine) << tables.fallback();
-    EXPECT_LT(wall.count(), 20.0) << name_of(engine);
+    // A second on an idle core; sanitizers and a busy machine take their share.
+    EXPECT_LT(wall.count(), 60.0) << name_of(engine);
     EXPECT_TRUE(all_pairs_reachable(fabric, tables));
   }
 }
