@@ -242,6 +242,8 @@ std::vector<FabricParameter> credits_and_tcp() {
                131.072, kInfiniBandOnly,
                "receive buffer per port and virtual lane; credits count 64-byte blocks and can "
                "advertise at most 2048 of them"),
+      choice("tcp.congestion_control", tcp, &Tcp::congestion_control, {"reno", "cubic"}, kTcpOnly,
+             "how the sender's window grows and shrinks"),
       quantity("tcp.initial_window", tcp, &Tcp::initial_window, "1", 1, 1000, kTcpOnly,
                "first congestion window, segments"),
       quantity("tcp.receive_window_kb", tcp, &Tcp::receive_window, "kB", 4, 1e7, kTcpOnly,

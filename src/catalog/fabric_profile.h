@@ -31,6 +31,11 @@ enum class LossRecovery {
   kOutOfOrder,  ///< direct placement of out-of-order packets; the partner of adaptive routing
 };
 
+enum class TcpCongestionControl {
+  kReno,   ///< RFC 5681
+  kCubic,  ///< RFC 9438
+};
+
 struct FabricProfile {
   std::string id;    ///< catalogue id it was made from: "roce-v2"
   std::string name;  ///< key in results; the scenario's `name`, else the id
@@ -109,6 +114,7 @@ struct FabricProfile {
   } credits;
 
   struct Tcp {
+    TcpCongestionControl congestion_control = TcpCongestionControl::kCubic;
     int initial_window = 10;     ///< segments (RFC 6928)
     base::Bytes receive_window;  ///< most unread bytes of a connection
     base::Time minimum_rto;
