@@ -234,16 +234,23 @@ std::vector<FabricParameter> rate_control() {
   };
 }
 
-std::vector<FabricParameter> credits_and_tcp() {
-  using Tcp = Profile::Tcp;
-  const auto tcp = &Profile::tcp;
+std::vector<FabricParameter> credits() {
   return {
       quantity("credits.vl_buffer_kb", &Profile::credits, &Profile::Credits::vl_buffer, "kB", 1,
                131.072, kInfiniBandOnly,
                "receive buffer per port and virtual lane; credits count 64-byte blocks and can "
                "advertise at most 2048 of them"),
+  };
+}
+
+std::vector<FabricParameter> tcp_hosts() {
+  using Tcp = Profile::Tcp;
+  const auto tcp = &Profile::tcp;
+  return {
       choice("tcp.congestion_control", tcp, &Tcp::congestion_control, {"reno", "cubic"}, kTcpOnly,
              "how the sender's window grows and shrinks"),
+      flag("tcp.sack", tcp, &Tcp::sack, kTcpOnly,
+           "selective acknowledgements, RFC 2018 and RFC 6675; off: NewReno"),
       quantity("tcp.initial_window", tcp, &Tcp::initial_window, "1", 1, 1000, kTcpOnly,
                "first congestion window, segments"),
       quantity("tcp.receive_window_kb", tcp, &Tcp::receive_window, "kB", 4, 1e7, kTcpOnly,
@@ -271,7 +278,8 @@ std::vector<FabricParameter> make_table() {
   append(table, transport());
   append(table, lossless_ethernet());
   append(table, rate_control());
-  append(table, credits_and_tcp());
+  append(table, credits());
+  append(table, tcp_hosts());
   return table;
 }
 
@@ -401,6 +409,13 @@ void check(const FabricProfile& profile, const base::yaml::Node& node) {
           fmt::format("at least `transport.ack_every` segments of `link.mtu_b`, "
                       "{} bytes, so that a full window draws an acknowledgement",
                       least));
+    }
+    constexpr std::int64_t kMostSegments = 32767;  // what an acknowledgement's report can count
+    if (window / profile.link.mtu.count() > kMostSegments) {
+      throw base::input_error(place_of(node, "tcp.receive_window_kb"),
+                              fmt::format("{} bytes", window),
+                              fmt::format("at most {} segments of `link.mtu_b`, {} bytes",
+                                          kMostSegments, kMostSegments * profile.link.mtu.count()));
     }
   }
 }

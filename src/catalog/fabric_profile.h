@@ -115,6 +115,7 @@ struct FabricProfile {
 
   struct Tcp {
     TcpCongestionControl congestion_control = TcpCongestionControl::kCubic;
+    bool sack = true;            ///< RFC 2018 and RFC 6675; false: NewReno, RFC 6582
     int initial_window = 10;     ///< segments (RFC 6928)
     base::Bytes receive_window;  ///< most unread bytes of a connection
     base::Time minimum_rto;

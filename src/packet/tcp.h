@@ -13,6 +13,25 @@ namespace fabricast::packet {
 /// allows half a second). The timer is not restarted by each segment, so that it may come earlier.
 inline constexpr base::Time kDelayedAckTime = base::Time::picoseconds(40'000'000'000);
 
+inline void initialise_tcp(TcpConnection& connection, const catalog::FabricProfile& profile) {
+  const catalog::FabricProfile::Tcp& tcp = profile.tcp;
+  const std::int64_t window = tcp.receive_window.count() / profile.link.mtu.count();
+  const auto segments =
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(window, 1, TcpReceiver::kMostSegments));
+  connection.sender.initialise(
+      {tcp.initial_window, segments, tcp.minimum_rto, tcp.congestion_control, tcp.sack});
+  connection.receiver.initialise({segments, tcp.sack});
+}
+
+/// Tells the sender what the receiver had reported when the acknowledgement left. One that was
+/// overtaken has nothing new.
+inline void read_sacks(TcpConnection& connection, std::uint16_t reported) {
+  const auto fresh = static_cast<std::int16_t>(reported - connection.sacks_read);
+  for (int i = 0; i < fresh; ++i) {
+    connection.sender.on_sack(connection.receiver.out_of_order(connection.sacks_read++));
+  }
+}
+
 template <FabricKind K>
 void Engine<K>::pump(std::uint32_t index) {
   if constexpr (kTcp) {
@@ -81,14 +100,13 @@ void Engine<K>::on_tcp_data(PacketIndex packet_index) {
     const Packet packet = packets_[packet_index];
     packets_.release(packet_index);
     TcpConnection& tcp = flows_[packet.flow];
-    const bool in_order = tcp.window.receive(packet.sequence) == ReceiveWindow::Outcome::kInOrder;
+    const TcpReceiver::Arrival arrival = tcp.receiver.receive(packet.sequence);
     ++tcp.unreported_packets;
     const std::uint32_t before = tcp.receiving;
-    if (in_order) complete_transfers(tcp, tcp.window.expected());
-    if (!in_order || tcp.receiving != before ||
+    if (arrival.in_order) complete_transfers(tcp, tcp.receiver.expected());
+    if (arrival.at_once || tcp.receiving != before ||
         tcp.unreported_packets >= static_cast<std::uint32_t>(profile_.transport.ack_every)) {
-      tcp.unreported_packets = 0;
-      reply(packet.flow, PacketType::kAck, tcp.window.expected());
+      acknowledge(packet.flow);
     } else if (!tcp.ack_timer_pending) {
       tcp.ack_timer_pending = true;
       events_.push(now() + kDelayedAckTime, kDelayedAck, packet.flow);
@@ -97,13 +115,28 @@ void Engine<K>::on_tcp_data(PacketIndex packet_index) {
 }
 
 template <FabricKind K>
+void Engine<K>::acknowledge(std::uint32_t index) {
+  if constexpr (kTcp) {
+    TcpConnection& tcp = flows_[index];
+    tcp.unreported_packets = 0;
+    const PacketIndex packet_index = packets_.allocate();
+    Packet& packet = packets_[packet_index];
+    packet.flow = index;
+    packet.type = PacketType::kAck;
+    packet.sequence = tcp.receiver.expected();
+    packet.payload = tcp.receiver.reported();
+    packet.wire = static_cast<std::uint16_t>(profile_.link.ack.count());
+    packet.time_ps = now().ps();
+    enqueue(tcp.destination_port, packet_index);
+  }
+}
+
+template <FabricKind K>
 void Engine<K>::on_delayed_ack(std::uint32_t index) {
   if constexpr (kTcp) {
     TcpConnection& tcp = flows_[index];
     tcp.ack_timer_pending = false;
-    if (tcp.unreported_packets == 0) return;
-    tcp.unreported_packets = 0;
-    reply(index, PacketType::kAck, tcp.window.expected());
+    if (tcp.unreported_packets > 0) acknowledge(index);
   }
 }
 
@@ -114,6 +147,7 @@ void Engine<K>::on_tcp_ack(PacketIndex packet_index) {
     packets_.release(packet_index);
     TcpConnection& tcp = flows_[packet.flow];
     const bool progress = packet.sequence > tcp.sender.unacked();
+    read_sacks(tcp, packet.payload);
     tcp.sender.on_ack(packet.sequence, now());
     if (progress) {
       forget_acknowledged(tcp, packet.sequence);

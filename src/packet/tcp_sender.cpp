@@ -16,14 +16,19 @@ void TcpSender::initialise(const Parameters& p) {
   p_ = p;
   congestion_.choose(p.congestion_control);
   window_.size = p.initial_window;
+  if (p.sack) board_.initialise(p.receive_window + 64);
   rto_ = std::max(1_s, p.minimum_rto);  // RFC 6298, 2.1: one second until the first sample
 }
 
 bool TcpSender::next(std::uint32_t* sequence) const {
-  if (resend_) {
+  if (resend_) {  // the first of a recovery leaves whatever the window says
     *sequence = unacked_;
     return true;
   }
+  return p_.sack ? next_by_pipe(sequence) : next_by_window(sequence);
+}
+
+bool TcpSender::next_by_window(std::uint32_t* sequence) const {
   const int extra = phase_ == Phase::kOpen ? std::min(duplicates_, kLimitedTransmit) : 0;
   const double limit = std::min(window_.size + extra, static_cast<double>(p_.receive_window));
   if (next_ >= end_ || flight() + 1 > std::max(limit, 1.0)) return false;
@@ -31,12 +36,30 @@ bool TcpSender::next(std::uint32_t* sequence) const {
   return true;
 }
 
+// NextSeg of RFC 6675, section 4, with its rules in order. Limited transmit needs no rule: what the
+// receiver holds is not in the pipe.
+bool TcpSender::next_by_pipe(std::uint32_t* sequence) const {
+  if (in_network() + 1 > std::max(window_.size, 1.0)) return false;
+  if (phase_ != Phase::kOpen) {
+    *sequence = board_.next_hole(board_.lost_below());
+    if (*sequence < board_.lost_below()) return true;
+  }
+  *sequence = next_;
+  if (next_ < end_ && flight() + 1 <= static_cast<double>(p_.receive_window)) return true;
+  if (phase_ != Phase::kRecovery) return false;
+  *sequence = board_.next_hole(board_.sacked_end());
+  if (*sequence < board_.sacked_end()) return true;
+  // The rescue: the last segment, if nothing is known of it and it was not sent again.
+  *sequence = next_ - 1;
+  return !rescued_ && *sequence >= board_.sacked_end() && *sequence >= board_.resent_end();
+}
+
 void TcpSender::sent(std::uint32_t sequence, Time now) {
   if (!outstanding()) congestion_.idle(now - sent_at_);
   sent_at_ = now;
   if (sequence < highest_) timing_ = false;  // Karn: no sample while anything is sent again
-  if (resend_ && sequence == unacked_) {
-    resend_ = false;
+  if (sequence < next_) {
+    sent_again(sequence);
     return;
   }
   next_ = sequence + 1;
@@ -49,8 +72,17 @@ void TcpSender::sent(std::uint32_t sequence, Time now) {
   note_usage();
 }
 
+void TcpSender::sent_again(std::uint32_t sequence) {
+  if (rescues(sequence)) {
+    rescued_ = true;  // HighRxt stays
+  } else if (p_.sack) {
+    board_.resent(sequence);
+  }
+  resend_ = false;
+}
+
 void TcpSender::note_usage() {
-  const bool limited = flight() + 1 > window_.size;
+  const bool limited = in_network() + 1 > window_.size;
   if (unacked_ >= usage_end_ || limited || (!limited_ && flight() > most_in_flight_)) {
     limited_ = limited;
     most_in_flight_ = flight();
@@ -61,9 +93,10 @@ void TcpSender::note_usage() {
 void TcpSender::on_ack(std::uint32_t sequence, Time now) {
   if (sequence > unacked_) {
     on_new_ack(sequence, now);
-  } else if (sequence == unacked_ && outstanding()) {
+  } else if (!p_.sack && sequence == unacked_ && outstanding()) {
     on_duplicate_ack();
   }
+  if (p_.sack && phase_ == Phase::kOpen && board_.lost_below() > unacked_) enter_recovery();
 }
 
 void TcpSender::on_new_ack(std::uint32_t sequence, Time now) {
@@ -78,6 +111,7 @@ void TcpSender::on_new_ack(std::uint32_t sequence, Time now) {
   ack.unacked = unacked_ = sequence;
   ack.next = next_ = std::max(next_, sequence);
   congestion_.observe(ack);
+  const std::uint32_t known = p_.sack ? board_.advance(sequence) : 0;
   duplicates_ = 0;
   resend_ = false;
   const bool done = sequence >= recover_;
@@ -85,14 +119,15 @@ void TcpSender::on_new_ack(std::uint32_t sequence, Time now) {
     if (done) {
       phase_ = Phase::kOpen;
       window_.size = window_.threshold;
-    } else {
+    } else if (!p_.sack) {
       on_partial_ack(ack.newly);
     }
     return;
   }
+  // What had arrived earlier is no sign of room now (RFC 3465, 2.3).
+  ack.newly -= known;
   if (phase_ == Phase::kLoss) {
-    // What had arrived before the timeout is no sign of room now (RFC 3465, 2.3).
-    ack.newly = 1;
+    if (!p_.sack) ack.newly = 1;
     if (done) phase_ = Phase::kOpen;
   }
   grow(ack);
@@ -127,6 +162,7 @@ void TcpSender::enter_recovery() {
   recover_ = next_;
   phase_ = Phase::kRecovery;
   resend_ = true;
+  rescued_ = false;
 }
 
 void TcpSender::on_timeout() {
@@ -136,7 +172,11 @@ void TcpSender::on_timeout() {
   }
   timed_out_at_ = unacked_;
   window_.size = 1;
-  next_ = unacked_;
+  if (p_.sack) {
+    board_.lose_all(next_);  // what the receiver has reported it keeps, as in Linux
+  } else {
+    next_ = unacked_;
+  }
   recover_ = highest_;
   phase_ = Phase::kLoss;
   duplicates_ = 0;

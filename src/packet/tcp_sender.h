@@ -1,13 +1,14 @@
 #pragma once
-// The sender's half of one TCP connection, counted in segments: loss detection and recovery
-// (NewReno, RFC 6582), limited transmit (RFC 3042), retransmission timeout (RFC 6298) with Linux's
-// floor. How the window grows and shrinks is tcp_congestion.h's. Pure state and time; the engine
-// moves the segments.
+// The sender's half of one TCP connection, counted in segments: loss detection and recovery (with
+// SACK by RFC 6675, without by NewReno, RFC 6582), limited transmit (RFC 3042), retransmission
+// timeout (RFC 6298) with Linux's floor. How the window grows and shrinks is tcp_congestion.h's.
+// Pure state and time; the engine moves the segments.
 
 #include <cstdint>
 
 #include "base/units.h"
 #include "packet/tcp_congestion.h"
+#include "packet/tcp_scoreboard.h"
 
 namespace fabricast::packet {
 
@@ -18,6 +19,7 @@ class TcpSender {
     std::uint32_t receive_window = 0;  ///< segments
     base::Time minimum_rto;
     catalog::TcpCongestionControl congestion_control = catalog::TcpCongestionControl::kReno;
+    bool sack = false;
   };
 
   void initialise(const Parameters& p);
@@ -28,6 +30,9 @@ class TcpSender {
   bool next(std::uint32_t* sequence) const;
   /// The segment that `next` gave has been handed on.
   void sent(std::uint32_t sequence, base::Time now);
+  /// The receiver reports that it holds this segment; comes before the acknowledgement that says
+  /// so.
+  void on_sack(std::uint32_t sequence) { board_.sack(sequence); }
   /// A cumulative acknowledgement: `sequence` is the next one expected by the receiver.
   void on_ack(std::uint32_t sequence, base::Time now);
   /// The retransmission timer ran out: back to one segment, resend from the oldest, double the
@@ -50,6 +55,9 @@ class TcpSender {
     kLoss,      ///< after a timeout, until `recover_` is acknowledged
   };
 
+  bool next_by_window(std::uint32_t* sequence) const;
+  bool next_by_pipe(std::uint32_t* sequence) const;
+  void sent_again(std::uint32_t sequence);
   void on_new_ack(std::uint32_t sequence, base::Time now);
   void on_duplicate_ack();
   void enter_recovery();
@@ -57,13 +65,19 @@ class TcpSender {
   void grow(const TcpAck& ack);
   void measure(base::Time sample);
   void note_usage();
+  bool rescues(std::uint32_t sequence) const {
+    return phase_ == Phase::kRecovery && !resend_ && sequence >= board_.sacked_end();
+  }
   double flight() const { return static_cast<double>(next_ - unacked_); }
+  /// What the network holds of it: RFC 6675's pipe, or all of it without SACK.
+  double in_network() const { return p_.sack ? static_cast<double>(board_.pipe(next_)) : flight(); }
   /// What a loss finds in flight, without the segments of limited transmit.
   double flight_in_window() const { return flight() < window_.size ? flight() : window_.size; }
 
   Parameters p_;
   TcpCongestion congestion_;
   TcpWindow window_;
+  SackScoreboard board_;
   std::uint32_t unacked_ = 0;
   std::uint32_t next_ = 0;
   std::uint32_t end_ = 0;
@@ -72,7 +86,8 @@ class TcpSender {
   std::uint32_t timed_out_at_ = 0xffffffffU;  ///< the oldest segment at the last timeout
   int duplicates_ = 0;
   Phase phase_ = Phase::kOpen;
-  bool resend_ = false;  ///< `unacked_` must be sent again
+  bool resend_ = false;   ///< `unacked_` must be sent again
+  bool rescued_ = false;  ///< this recovery has had its rescue retransmission
   // Whether the window was used: one that was not must not grow (RFC 7661; Linux's
   // tcp_cwnd_validate, whose rule this is).
   bool limited_ = false;         ///< the window held the sender back in this round trip

@@ -119,6 +119,14 @@ TEST(Overrides, refuse_a_virtual_lane_buffer_that_is_not_whole_credits_or_below_
       [] { overridden("infiniband", "{profile: infiniband, credits: {vl_buffer_kb: 262.144}}"); });
 }
 
+// An acknowledgement counts what it reports selectively in 16 bits.
+TEST(Overrides, refuse_a_receive_window_beyond_32767_segments) {
+  EXPECT_NO_THROW(overridden("tcp", "{profile: tcp, tcp: {receive_window_kb: 293000}}"));
+  const base::Error error =
+      input_error_of([] { overridden("tcp", "{profile: tcp, tcp: {receive_window_kb: 293300}}"); });
+  EXPECT_EQ(error.where().key, "tcp.receive_window_kb");
+}
+
 TEST(Overrides, a_new_switch_brings_its_latency_and_buffer) {
   const FabricProfile p = overridden_with_devices("roce-v2", "{profile: roce-v2, switch: sn2700}");
   EXPECT_EQ(p.switch_model, "sn2700");

@@ -75,6 +75,20 @@ TEST(TcpLoss, TailDropLosesSegmentsOfAnIncastAndAllBytesStillArrive) {
   EXPECT_LE(counters.max_queue_bytes, 500'000 + 9038 / 2);
 }
 
+// Every loss costs NewReno a round trip of its own once several fall into one window.
+TEST(TcpLoss, SackBringsMoreThroughALossyLinkThanNewReno) {
+  FabricProfile profile = tcp();
+  profile.tcp.minimum_rto = 5_ms;
+  profile.tcp.cpu_per_packet = 10_ns;
+  profile.tcp.cpu_ns_per_byte = 0;
+  const auto finished = [&](bool sack) {
+    profile.tcp.sack = sack;
+    auto network = network_on(one_switch(2), profile, 2, {0.005});
+    return completion_times(*network, {{0, 1, 64_MiB}}).front();
+  };
+  EXPECT_LT(finished(true), finished(false));
+}
+
 TEST(TcpLoss, EndsAlsoOnALinkThatCorruptsOnePacketInFifty) {
   FabricProfile profile = tcp();
   profile.tcp.minimum_rto = 5_ms;
