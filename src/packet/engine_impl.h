@@ -322,7 +322,13 @@ template <FabricKind K>
 void Engine<K>::arm_timer(std::uint32_t index, base::Time timeout) {
   Flow& flow = flows_[index];
   flow.deadline_ps = (now() + timeout).ps();
-  if (flow.timer_pending) return;  // it will look at the deadline when it fires
+  if constexpr (kTcp) {  // its timeout shrinks, too: an event that is earlier replaces the one
+                         // pending
+    if (flow.timer_pending && flow.timer_at_ps <= flow.deadline_ps) return;
+    flow.timer_at_ps = flow.deadline_ps;
+  } else {
+    if (flow.timer_pending) return;  // it will look at the deadline when it fires
+  }
   flow.timer_pending = true;
   events_.push(base::Time::picoseconds(flow.deadline_ps), kRetransmit, index);
 }

@@ -94,6 +94,7 @@ struct QueuePair : FlowBase {
 };
 
 struct TcpConnection : FlowBase {
+  std::int64_t timer_at_ps = 0;    ///< of the retransmission timer's event that counts
   bool ack_timer_pending = false;  ///< of the delayed acknowledgement
   TcpSender sender;
   std::uint32_t highest = 0;  ///< one past the highest segment ever sent

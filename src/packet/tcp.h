@@ -161,10 +161,12 @@ template <FabricKind K>
 void Engine<K>::on_tcp_timer(std::uint32_t index) {
   if constexpr (kTcp) {
     TcpConnection& tcp = flows_[index];
+    if (!tcp.timer_pending || tcp.timer_at_ps != now().ps()) return;  // replaced by an earlier one
     tcp.timer_pending = false;
     if (!tcp.sender.outstanding()) return;
     if (tcp.deadline_ps > now().ps()) {
       tcp.timer_pending = true;
+      tcp.timer_at_ps = tcp.deadline_ps;
       events_.push(base::Time::picoseconds(tcp.deadline_ps), kRetransmit, index);
       return;
     }

@@ -75,6 +75,21 @@ TEST(TcpLoss, TailDropLosesSegmentsOfAnIncastAndAllBytesStillArrive) {
   EXPECT_LE(counters.max_queue_bytes, 500'000 + 9038 / 2);
 }
 
+// The timer begins with a second (RFC 6298, 2.1) and is 200 ms once a round trip is known: a lost
+// tail costs the latter also when the former was armed before.
+TEST(TcpLoss, ALostTailCostsTheTimerOfTheMeasuredRoundTrip) {
+  int losses = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    auto network = network_on(one_switch(2), tcp(), seed, {0.02});
+    const Time time = completion_times(*network, {{0, 1, Bytes(8948 * 20)}}).front();
+    if (network->counters().timeouts != 1) continue;
+    ++losses;
+    EXPECT_GT(time, 200_ms);
+    EXPECT_LT(time, 210_ms);
+  }
+  EXPECT_GT(losses, 2);
+}
+
 // Every loss costs NewReno a round trip of its own once several fall into one window.
 TEST(TcpLoss, SackBringsMoreThroughALossyLinkThanNewReno) {
   FabricProfile profile = tcp();
