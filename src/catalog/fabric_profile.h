@@ -34,6 +34,7 @@ enum class LossRecovery {
 enum class TcpCongestionControl {
   kReno,   ///< RFC 5681
   kCubic,  ///< RFC 9438
+  kDctcp,  ///< RFC 8257
 };
 
 struct FabricProfile {

@@ -235,10 +235,10 @@ void Engine<K>::forward(PacketIndex index, std::uint32_t ingress_link) {
     }
     if constexpr (kRoce) {
       if (profile_.pfc.enabled && buffer.pause_due(local_port(ingress))) send_pause(ingress, true);
-      if (profile_.ecn.enabled && packet.type == PacketType::kData && !packet.marked) {
-        const double p = marking_probability(profile_.ecn, out.queued_bytes);
-        packet.marked = p > 0 && marking_.uniform() < p;
-      }
+    }
+    if (profile_.ecn.enabled && packet.type == PacketType::kData && !packet.marked) {
+      const double p = marking_probability(profile_.ecn, out.queued_bytes);
+      packet.marked = p > 0 && marking_.uniform() < p;
     }
   }
   enqueue(egress, index);

@@ -29,8 +29,9 @@ struct Packet {
   std::uint16_t wire = 0;     ///< bytes on the wire, all headers and gaps included
   PacketType type = PacketType::kData;
   std::uint8_t hop = 0;      ///< links crossed so far
-  bool marked = false;       ///< ECN congestion experienced
-  bool ack_request = false;  ///< the sender can send no more before it hears (AckReq of the BTH)
+  bool marked = false;       ///< ECN congestion experienced; of TCP's acknowledgements: ECN-Echo
+  bool ack_request = false;  ///< the sender can send no more before it hears (AckReq of the BTH);
+                             ///< of TCP's data: congestion window reduced (CWR)
 };
 static_assert(sizeof(Packet) == 32);
 

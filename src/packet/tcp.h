@@ -20,7 +20,9 @@ inline void initialise_tcp(TcpConnection& connection, const catalog::FabricProfi
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(window, 1, TcpReceiver::kMostSegments));
   connection.sender.initialise(
       {tcp.initial_window, segments, tcp.minimum_rto, tcp.congestion_control, tcp.sack});
-  connection.receiver.initialise({segments, tcp.sack});
+  const bool exact = tcp.congestion_control == catalog::TcpCongestionControl::kDctcp;
+  connection.receiver.initialise(
+      {segments, tcp.sack, exact ? TcpReceiver::Echo::kExact : TcpReceiver::Echo::kUntilReduced});
 }
 
 /// Tells the sender what the receiver had reported when the acknowledgement left. One that was
@@ -47,7 +49,11 @@ void Engine<K>::pump(std::uint32_t index) {
       packet.payload = static_cast<std::uint16_t>(payload);
       packet.wire = static_cast<std::uint16_t>(payload + profile_.link.header.count());
       ++counters_.data_packets;
-      if (again) ++counters_.retransmitted_packets;
+      if (again) {
+        ++counters_.retransmitted_packets;
+      } else {
+        packet.ack_request = tcp.sender.take_reduced();
+      }
       tcp.highest = std::max(tcp.highest, sequence + 1);
       if (!tcp.sender.outstanding()) arm_timer(index, tcp.sender.rto());
       tcp.sender.sent(sequence, now());
@@ -100,7 +106,12 @@ void Engine<K>::on_tcp_data(PacketIndex packet_index) {
     const Packet packet = packets_[packet_index];
     packets_.release(packet_index);
     TcpConnection& tcp = flows_[packet.flow];
-    const TcpReceiver::Arrival arrival = tcp.receiver.receive(packet.sequence);
+    if (packet.marked) ++counters_.ecn_marked_packets;
+    if (tcp.unreported_packets > 0 && tcp.receiver.echo_changes(packet.marked)) {
+      acknowledge(packet.flow);
+    }
+    const TcpReceiver::Arrival arrival =
+        tcp.receiver.receive(packet.sequence, packet.marked, packet.ack_request);
     ++tcp.unreported_packets;
     const std::uint32_t before = tcp.receiving;
     if (arrival.in_order) complete_transfers(tcp, tcp.receiver.expected());
@@ -125,6 +136,7 @@ void Engine<K>::acknowledge(std::uint32_t index) {
     packet.type = PacketType::kAck;
     packet.sequence = tcp.receiver.expected();
     packet.payload = tcp.receiver.reported();
+    packet.marked = tcp.receiver.echo();
     packet.wire = static_cast<std::uint16_t>(profile_.link.ack.count());
     packet.time_ps = now().ps();
     enqueue(tcp.destination_port, packet_index);
@@ -148,7 +160,7 @@ void Engine<K>::on_tcp_ack(PacketIndex packet_index) {
     TcpConnection& tcp = flows_[packet.flow];
     const bool progress = packet.sequence > tcp.sender.unacked();
     read_sacks(tcp, packet.payload);
-    tcp.sender.on_ack(packet.sequence, now());
+    tcp.sender.on_ack(packet.sequence, now(), packet.marked);
     if (progress) {
       forget_acknowledged(tcp, packet.sequence);
       if (tcp.sender.outstanding()) arm_timer(packet.flow, tcp.sender.rto());

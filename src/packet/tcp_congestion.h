@@ -8,13 +8,14 @@
 
 #include "catalog/fabric_profile.h"
 #include "packet/tcp_cubic.h"
+#include "packet/tcp_dctcp.h"
 #include "packet/tcp_reno.h"
 
 namespace fabricast::packet {
 
 class TcpCongestion {
  public:
-  using Algorithm = std::variant<Reno, Cubic>;  ///< in the order of TcpCongestionControl
+  using Algorithm = std::variant<Reno, Cubic, Dctcp>;  ///< in the order of TcpCongestionControl
 
   void choose(catalog::TcpCongestionControl which) {
     switch (which) {
@@ -23,6 +24,9 @@ class TcpCongestion {
         break;
       case catalog::TcpCongestionControl::kCubic:
         algorithm_.emplace<Cubic>();
+        break;
+      case catalog::TcpCongestionControl::kDctcp:
+        algorithm_.emplace<Dctcp>();
         break;
     }
   }

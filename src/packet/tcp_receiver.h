@@ -8,6 +8,10 @@
 // has room for three and repeats each of them three times, so that the two differ only when several
 // acknowledgements in a row are lost. The sender can be behind by one window at most, which bounds
 // the ring.
+//
+// Marks are echoed as RFC 3168 has it, from the first one until the sender says that it has reduced
+// its window; or, for DCTCP, exactly, by RFC 8257's machine of two states: a change of marking
+// sends what was held back, so that one acknowledgement never speaks for both kinds.
 
 #include <bit>
 #include <cstdint>
@@ -22,9 +26,15 @@ class TcpReceiver {
   /// The most segments of a window, so that 16 bits count what the sender has not read.
   static constexpr std::uint32_t kMostSegments = 32767;
 
+  enum class Echo : std::uint8_t {
+    kUntilReduced,  ///< RFC 3168, 6.1.3
+    kExact,         ///< RFC 8257, 3.2
+  };
+
   struct Parameters {
     std::uint32_t window = 0;  ///< segments, at most kMostSegments
     bool sack = false;
+    Echo echo = Echo::kUntilReduced;
   };
 
   /// What a segment asks of the receiver.
@@ -38,7 +48,13 @@ class TcpReceiver {
     window_.initialise(p.window + 64);
   }
 
-  Arrival receive(std::uint32_t sequence);
+  /// True when acknowledgements that were held back must leave, with the echo as it is, before a
+  /// segment that is `marked` or not is received.
+  bool echo_changes(bool marked) const { return p_.echo == Echo::kExact && marked != echo_; }
+  /// `marked`: congestion experienced. `reduced`: the sender's CWR.
+  Arrival receive(std::uint32_t sequence, bool marked = false, bool reduced = false);
+  /// What acknowledgements echo now.
+  bool echo() const { return echo_; }
   /// The next segment that is expected.
   std::uint32_t expected() const { return window_.expected(); }
   /// How many segments have come out of order so far, modulo 2^16.
@@ -54,9 +70,12 @@ class TcpReceiver {
   std::uint32_t held_ = 0;          ///< segments behind a hole
   std::vector<std::uint32_t> log_;  ///< a power of two of entries; none before the first hole
   std::uint16_t reported_ = 0;
+  bool echo_ = false;
 };
 
-inline TcpReceiver::Arrival TcpReceiver::receive(std::uint32_t sequence) {
+inline TcpReceiver::Arrival TcpReceiver::receive(std::uint32_t sequence, bool marked,
+                                                 bool reduced) {
+  echo_ = p_.echo == Echo::kExact ? marked : marked || (echo_ && !reduced);
   const std::uint32_t before = window_.expected();
   const ReceiveWindow::Outcome outcome = window_.receive(sequence);
   if (outcome == ReceiveWindow::Outcome::kInOrder) {

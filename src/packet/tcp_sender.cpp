@@ -90,16 +90,26 @@ void TcpSender::note_usage() {
   }
 }
 
-void TcpSender::on_ack(std::uint32_t sequence, Time now) {
+void TcpSender::on_ack(std::uint32_t sequence, Time now, bool echo) {
   if (sequence > unacked_) {
-    on_new_ack(sequence, now);
+    on_new_ack(sequence, now, echo);
   } else if (!p_.sack && sequence == unacked_ && outstanding()) {
     on_duplicate_ack();
   }
   if (p_.sack && phase_ == Phase::kOpen && board_.lost_below() > unacked_) enter_recovery();
+  if (echo) on_echo();
 }
 
-void TcpSender::on_new_ack(std::uint32_t sequence, Time now) {
+// RFC 3168, 6.1.2: once per window of data, and not for a window that a loss has reduced.
+void TcpSender::on_echo() {
+  if (phase_ != Phase::kOpen || unacked_ <= cut_end_) return;
+  window_.threshold = congestion_.after_echo(window_, flight_in_window());
+  window_.size = window_.threshold;
+  cut_end_ = next_;
+  reduced_ = true;
+}
+
+void TcpSender::on_new_ack(std::uint32_t sequence, Time now, bool echo) {
   if (timing_ && sequence > timed_) {
     measure(now - timed_at_);
     timing_ = false;
@@ -110,6 +120,7 @@ void TcpSender::on_new_ack(std::uint32_t sequence, Time now) {
   ack.newly = static_cast<double>(sequence - unacked_);
   ack.unacked = unacked_ = sequence;
   ack.next = next_ = std::max(next_, sequence);
+  ack.echo = echo;
   congestion_.observe(ack);
   const std::uint32_t known = p_.sack ? board_.advance(sequence) : 0;
   duplicates_ = 0;
@@ -130,7 +141,7 @@ void TcpSender::on_new_ack(std::uint32_t sequence, Time now) {
     if (!p_.sack) ack.newly = 1;
     if (done) phase_ = Phase::kOpen;
   }
-  grow(ack);
+  if (!echo) grow(ack);
 }
 
 // RFC 6582, 3.2, step 3: the next hole is lost too; what left the network may be replaced.
@@ -159,7 +170,7 @@ void TcpSender::on_duplicate_ack() {
 void TcpSender::enter_recovery() {
   window_.threshold = congestion_.after_loss(window_, flight_in_window());
   window_.size = window_.threshold;
-  recover_ = next_;
+  recover_ = cut_end_ = next_;
   phase_ = Phase::kRecovery;
   resend_ = true;
   rescued_ = false;
@@ -177,7 +188,7 @@ void TcpSender::on_timeout() {
   } else {
     next_ = unacked_;
   }
-  recover_ = highest_;
+  recover_ = cut_end_ = highest_;
   phase_ = Phase::kLoss;
   duplicates_ = 0;
   resend_ = false;

@@ -5,6 +5,7 @@
 // Pure state and time; the engine moves the segments.
 
 #include <cstdint>
+#include <utility>
 
 #include "base/units.h"
 #include "packet/tcp_congestion.h"
@@ -33,8 +34,11 @@ class TcpSender {
   /// The receiver reports that it holds this segment; comes before the acknowledgement that says
   /// so.
   void on_sack(std::uint32_t sequence) { board_.sack(sequence); }
-  /// A cumulative acknowledgement: `sequence` is the next one expected by the receiver.
-  void on_ack(std::uint32_t sequence, base::Time now);
+  /// A cumulative acknowledgement: `sequence` is the next one expected by the receiver; `echo`: it
+  /// says that segments arrived marked (ECN-Echo).
+  void on_ack(std::uint32_t sequence, base::Time now, bool echo = false);
+  /// True once for a new segment that must tell the receiver of a window reduced by its echo (CWR).
+  bool take_reduced() { return std::exchange(reduced_, false); }
   /// The retransmission timer ran out: back to one segment, resend from the oldest, double the
   /// timer.
   void on_timeout();
@@ -58,7 +62,8 @@ class TcpSender {
   bool next_by_window(std::uint32_t* sequence) const;
   bool next_by_pipe(std::uint32_t* sequence) const;
   void sent_again(std::uint32_t sequence);
-  void on_new_ack(std::uint32_t sequence, base::Time now);
+  void on_new_ack(std::uint32_t sequence, base::Time now, bool echo);
+  void on_echo();
   void on_duplicate_ack();
   void enter_recovery();
   void on_partial_ack(double newly);
@@ -86,8 +91,10 @@ class TcpSender {
   std::uint32_t timed_out_at_ = 0xffffffffU;  ///< the oldest segment at the last timeout
   int duplicates_ = 0;
   Phase phase_ = Phase::kOpen;
-  bool resend_ = false;   ///< `unacked_` must be sent again
-  bool rescued_ = false;  ///< this recovery has had its rescue retransmission
+  bool resend_ = false;        ///< `unacked_` must be sent again
+  bool rescued_ = false;       ///< this recovery has had its rescue retransmission
+  std::uint32_t cut_end_ = 0;  ///< echoes count again beyond this one, which left after the cut
+  bool reduced_ = false;
   // Whether the window was used: one that was not must not grow (RFC 7661; Linux's
   // tcp_cwnd_validate, whose rule this is).
   bool limited_ = false;         ///< the window held the sender back in this round trip
