@@ -16,7 +16,7 @@ namespace fabricast::packet {
 
 class Dctcp : public Reno {
  public:
-  static constexpr double kG = 1.0 / 16;  ///< RFC 8257, 4.2
+  static constexpr double kG = 1.0 / 16;  ///< RFC 8257's estimation gain
 
   void observe(const TcpAck& ack) {
     acked_ += ack.newly;
@@ -33,7 +33,7 @@ class Dctcp : public Reno {
   double alpha() const { return alpha_; }
 
  private:
-  double alpha_ = 1;  ///< so that the first mark halves the window (4.2)
+  double alpha_ = 1;  ///< so that the first mark halves the window
   double acked_ = 0;
   double marked_ = 0;
   std::uint32_t window_end_ = 0;

@@ -40,7 +40,7 @@ class Windows {
   Time now;
 };
 
-// RFC 8257, 4.2: alpha starts at 1, so that the first mark halves the window.
+// RFC 8257: alpha starts at 1, so that the first mark halves the window.
 TEST(Dctcp, HalvesTheWindowAtTheFirstMark) {
   Windows w(TcpCongestionControl::kDctcp);
   w.sender.on_ack(1, 1_ms, true);

@@ -144,7 +144,7 @@ TEST(TcpThroughput, OfRenoIsThatOfMathis) {
   }
 }
 
-// RFC 9438, 5.1, equation 6: AVG_W = (C (3 + beta) / (4 (1 - beta)))^(1/4) RTT^(3/4) / p^(3/4).
+// RFC 9438, 5: AVG_W = (C (3 + beta) / (4 (1 - beta)))^(1/4) RTT^(3/4) / p^(3/4).
 // It supposes that each loss comes exactly at W_max; one that comes a little earlier draws fast
 // convergence, which costs a tenth here. Without it the windows of losses alternate about W_max and
 // the mean is 15 % above.
