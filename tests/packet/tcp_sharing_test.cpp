@@ -50,22 +50,24 @@ class Bottleneck {
 
   /// Runs for `duration`, probing every `period`, which returns the queues seen, in segments.
   std::vector<double> watch(Time duration, Time period) {
-    std::vector<double> seen;
+    // A probe that was lost may come after the end.
+    const auto seen = std::make_shared<std::vector<double>>();
     const Time end = network->now() + duration;
     for (Time at = network->now(); at < end; at += period) {
-      network->at(at, [this, &seen](Time start) {
+      network->at(at, [this, seen](Time start) {
         // In turn on connections of their own, so that none has to wait for its window.
         const network::SendOptions options{1 + probes_++ % 64, network::Completion::kDelivered};
-        network->send(Rank(prober_), Rank(0), Bytes(1), options, [this, &seen, start](Time now) {
+        network->send(Rank(prober_), Rank(0), Bytes(1), options, [this, seen, start](Time now) {
           idle_ = std::min(idle_, now - start);
-          seen.push_back((now - start).s());
+          seen->push_back((now - start).s());
         });
       });
     }
     network->at(end + 5_ms, [this](Time) { network->stop(); });
     network->run();
-    for (double& s : seen) s = (s - idle_.s()) * kRate / kSegment;
-    return seen;
+    std::vector<double> queues;
+    for (const double s : *seen) queues.push_back((s - idle_.s()) * kRate / kSegment);
+    return queues;
   }
 
   std::unique_ptr<network::Network> network;
