@@ -189,7 +189,7 @@ std::vector<FabricParameter> transport() {
   };
 }
 
-std::vector<FabricParameter> lossless_ethernet() {
+std::vector<FabricParameter> ethernet() {
   using Pfc = Profile::Pfc;
   using Ecn = Profile::Ecn;
   const auto pfc = &Profile::pfc;
@@ -204,12 +204,13 @@ std::vector<FabricParameter> lossless_ethernet() {
            "headroom from rate, cable length and MTU; else `pfc.headroom_kb`"),
       quantity("pfc.headroom_kb", pfc, &Pfc::headroom, "kB", 0, 1e5, kRoceOnly,
                "headroom per ingress port and lossless priority when it is not computed"),
-      flag("ecn.enabled", ecn, &Ecn::enabled, kRoceOnly, "explicit congestion notification"),
-      quantity("ecn.kmin_kb", ecn, &Ecn::kmin, "kB", 0, 1e5, kRoceOnly,
+      flag("ecn.enabled", ecn, &Ecn::enabled, kEthernet,
+           "explicit congestion notification: switches mark, and the ends of TCP heed it"),
+      quantity("ecn.kmin_kb", ecn, &Ecn::kmin, "kB", 0, 1e5, kEthernet,
                "egress queue at which marking begins"),
-      quantity("ecn.kmax_kb", ecn, &Ecn::kmax, "kB", 0, 1e5, kRoceOnly,
+      quantity("ecn.kmax_kb", ecn, &Ecn::kmax, "kB", 0, 1e5, kEthernet,
                "egress queue above which every packet is marked"),
-      quantity("ecn.pmax", ecn, &Ecn::pmax, "1", 0, 1, kRoceOnly,
+      quantity("ecn.pmax", ecn, &Ecn::pmax, "1", 0, 1, kEthernet,
                "marking probability just below kmax"),
   };
 }
@@ -301,14 +302,23 @@ std::vector<FabricParameter> rate_control() {
   };
 }
 
-std::vector<FabricParameter> credits_and_tcp() {
-  using Tcp = Profile::Tcp;
-  const auto tcp = &Profile::tcp;
+std::vector<FabricParameter> credits() {
   return {
       quantity("credits.vl_buffer_kb", &Profile::credits, &Profile::Credits::vl_buffer, "kB", 1,
                131.072, kInfiniBandOnly,
                "receive buffer per port and virtual lane; credits count 64-byte blocks and can "
                "advertise at most 2048 of them"),
+  };
+}
+
+std::vector<FabricParameter> tcp_hosts() {
+  using Tcp = Profile::Tcp;
+  const auto tcp = &Profile::tcp;
+  return {
+      choice("tcp.congestion_control", tcp, &Tcp::congestion_control, {"reno", "cubic", "dctcp"},
+             kTcpOnly, "how the sender's window grows and shrinks"),
+      flag("tcp.sack", tcp, &Tcp::sack, kTcpOnly,
+           "selective acknowledgements, RFC 2018 and RFC 6675; off: NewReno"),
       quantity("tcp.initial_window", tcp, &Tcp::initial_window, "1", 1, 1000, kTcpOnly,
                "first congestion window, segments"),
       quantity("tcp.receive_window_kb", tcp, &Tcp::receive_window, "kB", 4, 1e7, kTcpOnly,
@@ -334,10 +344,11 @@ std::vector<FabricParameter> make_table() {
   std::vector<FabricParameter> table = link_and_switch();
   append(table, host_and_paths());
   append(table, transport());
-  append(table, lossless_ethernet());
+  append(table, ethernet());
   append(table, classes());
   append(table, rate_control());
-  append(table, credits_and_tcp());
+  append(table, credits());
+  append(table, tcp_hosts());
   return table;
 }
 
@@ -438,7 +449,7 @@ void check_path_mtu(const FabricProfile& profile, const base::yaml::Node& node) 
 
 void check(const FabricProfile& profile, const base::yaml::Node& node) {
   if (profile.kind != FabricKind::kTcp) check_path_mtu(profile, node);
-  if (profile.kind == FabricKind::kRoceV2 && profile.ecn.kmin > profile.ecn.kmax) {
+  if (profile.kind != FabricKind::kInfiniBand && profile.ecn.kmin > profile.ecn.kmax) {
     throw base::input_error(
         place_of(node, "ecn.kmin_kb"),
         fmt::format("kmin {} kB above kmax {} kB", parameter(profile, "ecn.kmin_kb"),
@@ -467,6 +478,18 @@ void check(const FabricProfile& profile, const base::yaml::Node& node) {
           fmt::format("at least `transport.ack_every` segments of `link.mtu_b`, "
                       "{} bytes, so that a full window draws an acknowledgement",
                       least));
+    }
+    if (profile.tcp.congestion_control == TcpCongestionControl::kDctcp && !profile.ecn.enabled) {
+      throw base::input_error(place_of(node, "tcp.congestion_control"),
+                              "`dctcp` on a fabric that marks nothing",
+                              "`ecn.enabled: true` with it, or `reno` or `cubic`");
+    }
+    constexpr std::int64_t kMostSegments = 32767;  // what an acknowledgement's report can count
+    if (window / profile.link.mtu.count() > kMostSegments) {
+      throw base::input_error(place_of(node, "tcp.receive_window_kb"),
+                              fmt::format("{} bytes", window),
+                              fmt::format("at most {} segments of `link.mtu_b`, {} bytes",
+                                          kMostSegments, kMostSegments * profile.link.mtu.count()));
     }
   }
 }

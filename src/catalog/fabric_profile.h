@@ -42,6 +42,12 @@ enum class Scheduling {
   kWeighted,  ///< by weight; with InfiniBand's high-priority table before the other
 };
 
+enum class TcpCongestionControl {
+  kReno,   ///< RFC 5681
+  kCubic,  ///< RFC 9438
+  kDctcp,  ///< RFC 8257
+};
+
 struct FabricProfile {
   std::string id;    ///< catalogue id it was made from: "roce-v2"
   std::string name;  ///< key in results; the scenario's `name`, else the id
@@ -138,6 +144,8 @@ struct FabricProfile {
   } credits;
 
   struct Tcp {
+    TcpCongestionControl congestion_control = TcpCongestionControl::kCubic;
+    bool sack = true;            ///< RFC 2018 and RFC 6675; false: NewReno, RFC 6582
     int initial_window = 10;     ///< segments (RFC 6928)
     base::Bytes receive_window;  ///< most unread bytes of a connection
     base::Time minimum_rto;

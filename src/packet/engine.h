@@ -171,6 +171,7 @@ class Engine final : public network::Network {
   std::int64_t cpu_cost_ps(const Packet& packet) const;
   void on_tcp_data(PacketIndex packet);
   void on_tcp_ack(PacketIndex packet);
+  void acknowledge(std::uint32_t index);
   void on_tcp_timer(std::uint32_t index);
   void on_delayed_ack(std::uint32_t index);
 

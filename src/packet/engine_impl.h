@@ -182,11 +182,7 @@ std::uint32_t Engine<K>::make_flow(std::uint32_t source, std::uint32_t destinati
   flow.path = make_path(source, destination, hash);
   flow.reverse_path = make_path(destination, source, base::mix64(hash));
   if constexpr (kTcp) {
-    const auto mss = profile_.link.mtu.count();
-    const auto segments = static_cast<std::uint32_t>(
-        std::max<std::int64_t>(1, profile_.tcp.receive_window.count() / mss));
-    flow.sender.initialise({profile_.tcp.initial_window, segments, profile_.tcp.minimum_rto});
-    flow.window.initialise(segments + 64);
+    initialise_tcp(flow, profile_);
     const auto per_nic = static_cast<std::uint32_t>(profile_.tcp.cores_per_nic);
     flow.source_core = source * per_nic + adapters_[source].flows++ % per_nic;
     flow.destination_core = destination * per_nic + adapters_[destination].flows++ % per_nic;
@@ -373,7 +369,13 @@ template <FabricKind K>
 void Engine<K>::arm_timer(std::uint32_t index, base::Time timeout) {
   Flow& flow = flows_[index];
   flow.deadline_ps = (now() + timeout).ps();
-  if (flow.timer_pending) return;  // it will look at the deadline when it fires
+  if constexpr (kTcp) {  // its timeout shrinks, too: an event that is earlier replaces the one
+                         // pending
+    if (flow.timer_pending && flow.timer_at_ps <= flow.deadline_ps) return;
+    flow.timer_at_ps = flow.deadline_ps;
+  } else {
+    if (flow.timer_pending) return;  // it will look at the deadline when it fires
+  }
   flow.timer_pending = true;
   events_.push(base::Time::picoseconds(flow.deadline_ps), kRetransmit, index);
 }

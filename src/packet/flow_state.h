@@ -10,6 +10,7 @@
 #include "packet/dcqcn.h"
 #include "packet/packet.h"
 #include "packet/receive_window.h"
+#include "packet/tcp_receiver.h"
 #include "packet/tcp_sender.h"
 
 namespace fabricast::packet {
@@ -97,10 +98,12 @@ struct QueuePair : FlowBase {
 };
 
 struct TcpConnection : FlowBase {
+  std::int64_t timer_at_ps = 0;    ///< of the retransmission timer's event that counts
   bool ack_timer_pending = false;  ///< of the delayed acknowledgement
   TcpSender sender;
   std::uint32_t highest = 0;  ///< one past the highest segment ever sent
-  ReceiveWindow window;
+  TcpReceiver receiver;
+  std::uint16_t sacks_read = 0;  ///< of the receiver's reports, modulo 2^16
   std::uint32_t source_core = 0;
   std::uint32_t destination_core = 0;
 };

@@ -332,12 +332,9 @@ bool Engine<K>::admit(Packet& packet, std::uint32_t ingress, PortState& out) {
   } else if (!buffer.admit_lossy(packet.wire, queued)) {
     return false;
   }
-  if constexpr (kRoce) {
-    if (profile_.ecn.enabled && buffer.ecn() && packet.type == PacketType::kData &&
-        !packet.marked) {
-      const double p = marking_probability(profile_.ecn, queued);
-      packet.marked = p > 0 && draw(out) < p;
-    }
+  if (profile_.ecn.enabled && buffer.ecn() && packet.type == PacketType::kData && !packet.marked) {
+    const double p = marking_probability(profile_.ecn, queued);
+    packet.marked = p > 0 && draw(out) < p;
   }
   return true;
 }

@@ -25,13 +25,15 @@ struct Packet {
   std::uint32_t flow = 0;      ///< queue pair or TCP connection
   std::uint32_t sequence = 0;
   std::uint32_t ingress = 0;  ///< port of the present device through which it came
-  std::uint16_t payload = 0;  ///< bytes
+  std::uint16_t payload = 0;  ///< bytes; of TCP's acknowledgements: segments reported by SACK
   std::uint16_t wire = 0;     ///< bytes on the wire, all headers and gaps included
   PacketType type = PacketType::kData;
   std::uint8_t hop = 0;            ///< links crossed so far
   std::uint8_t traffic_class = 0;  ///< priority or service level
-  bool marked : 1 = false;         ///< ECN congestion experienced
-  bool ack_request : 1 = false;    ///< the sender can send no more before it hears (AckReq of BTH)
+  bool marked : 1 = false;  ///< ECN congestion experienced; of TCP's acknowledgements: ECN-Echo
+  /// The sender can send no more before it hears (AckReq of the BTH); of TCP's data: congestion
+  /// window reduced (CWR).
+  bool ack_request : 1 = false;
 };
 static_assert(sizeof(Packet) == 32);
 

@@ -13,6 +13,27 @@ namespace fabricast::packet {
 /// allows half a second). The timer is not restarted by each segment, so that it may come earlier.
 inline constexpr base::Time kDelayedAckTime = base::Time::picoseconds(40'000'000'000);
 
+inline void initialise_tcp(TcpConnection& connection, const catalog::FabricProfile& profile) {
+  const catalog::FabricProfile::Tcp& tcp = profile.tcp;
+  const std::int64_t window = tcp.receive_window.count() / profile.link.mtu.count();
+  const auto segments =
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(window, 1, TcpReceiver::kMostSegments));
+  connection.sender.initialise(
+      {tcp.initial_window, segments, tcp.minimum_rto, tcp.congestion_control, tcp.sack});
+  const bool exact = tcp.congestion_control == catalog::TcpCongestionControl::kDctcp;
+  connection.receiver.initialise(
+      {segments, tcp.sack, exact ? TcpReceiver::Echo::kExact : TcpReceiver::Echo::kUntilReduced});
+}
+
+/// Tells the sender what the receiver had reported when the acknowledgement left. One that was
+/// overtaken has nothing new.
+inline void read_sacks(TcpConnection& connection, std::uint16_t reported) {
+  const auto fresh = static_cast<std::int16_t>(reported - connection.sacks_read);
+  for (int i = 0; i < fresh; ++i) {
+    connection.sender.on_sack(connection.receiver.out_of_order(connection.sacks_read++));
+  }
+}
+
 template <FabricKind K>
 void Engine<K>::pump(std::uint32_t index) {
   if constexpr (kTcp) {
@@ -29,7 +50,11 @@ void Engine<K>::pump(std::uint32_t index) {
       packet.wire = static_cast<std::uint16_t>(payload + profile_.link.header.count());
       packet.traffic_class = static_cast<std::uint8_t>(tcp.traffic_class);
       ++counters_.data_packets;
-      if (again) ++counters_.retransmitted_packets;
+      if (again) {
+        ++counters_.retransmitted_packets;
+      } else {
+        packet.ack_request = tcp.sender.take_reduced();
+      }
       tcp.highest = std::max(tcp.highest, sequence + 1);
       if (!tcp.sender.outstanding()) arm_timer(index, tcp.sender.rto());
       tcp.sender.sent(sequence, now());
@@ -82,14 +107,18 @@ void Engine<K>::on_tcp_data(PacketIndex packet_index) {
     const Packet packet = packets_[packet_index];
     packets_.release(packet_index);
     TcpConnection& tcp = flows_[packet.flow];
-    const bool in_order = tcp.window.receive(packet.sequence) == ReceiveWindow::Outcome::kInOrder;
+    if (packet.marked) ++counters_.ecn_marked_packets;
+    if (tcp.unreported_packets > 0 && tcp.receiver.echo_changes(packet.marked)) {
+      acknowledge(packet.flow);
+    }
+    const TcpReceiver::Arrival arrival =
+        tcp.receiver.receive(packet.sequence, packet.marked, packet.ack_request);
     ++tcp.unreported_packets;
     const std::uint32_t before = tcp.receiving;
-    if (in_order) complete_transfers(tcp, tcp.window.expected());
-    if (!in_order || tcp.receiving != before ||
+    if (arrival.in_order) complete_transfers(tcp, tcp.receiver.expected());
+    if (arrival.at_once || tcp.receiving != before ||
         tcp.unreported_packets >= static_cast<std::uint32_t>(profile_.transport.ack_every)) {
-      tcp.unreported_packets = 0;
-      reply(packet.flow, PacketType::kAck, tcp.window.expected());
+      acknowledge(packet.flow);
     } else if (!tcp.ack_timer_pending) {
       tcp.ack_timer_pending = true;
       events_.push(now() + kDelayedAckTime, kDelayedAck, packet.flow);
@@ -98,13 +127,29 @@ void Engine<K>::on_tcp_data(PacketIndex packet_index) {
 }
 
 template <FabricKind K>
+void Engine<K>::acknowledge(std::uint32_t index) {
+  if constexpr (kTcp) {
+    TcpConnection& tcp = flows_[index];
+    tcp.unreported_packets = 0;
+    const PacketIndex packet_index = packets_.allocate();
+    Packet& packet = packets_[packet_index];
+    packet.flow = index;
+    packet.type = PacketType::kAck;
+    packet.sequence = tcp.receiver.expected();
+    packet.payload = tcp.receiver.reported();
+    packet.marked = tcp.receiver.echo();
+    packet.wire = static_cast<std::uint16_t>(profile_.link.ack.count());
+    packet.time_ps = now().ps();
+    enqueue(tcp.destination_port, packet_index);
+  }
+}
+
+template <FabricKind K>
 void Engine<K>::on_delayed_ack(std::uint32_t index) {
   if constexpr (kTcp) {
     TcpConnection& tcp = flows_[index];
     tcp.ack_timer_pending = false;
-    if (tcp.unreported_packets == 0) return;
-    tcp.unreported_packets = 0;
-    reply(index, PacketType::kAck, tcp.window.expected());
+    if (tcp.unreported_packets > 0) acknowledge(index);
   }
 }
 
@@ -115,7 +160,8 @@ void Engine<K>::on_tcp_ack(PacketIndex packet_index) {
     packets_.release(packet_index);
     TcpConnection& tcp = flows_[packet.flow];
     const bool progress = packet.sequence > tcp.sender.unacked();
-    tcp.sender.on_ack(packet.sequence, now());
+    read_sacks(tcp, packet.payload);
+    tcp.sender.on_ack(packet.sequence, now(), packet.marked);
     if (progress) {
       forget_acknowledged(tcp, packet.sequence);
       if (tcp.sender.outstanding()) arm_timer(packet.flow, tcp.sender.rto());
@@ -128,10 +174,12 @@ template <FabricKind K>
 void Engine<K>::on_tcp_timer(std::uint32_t index) {
   if constexpr (kTcp) {
     TcpConnection& tcp = flows_[index];
+    if (!tcp.timer_pending || tcp.timer_at_ps != now().ps()) return;  // replaced by an earlier one
     tcp.timer_pending = false;
     if (!tcp.sender.outstanding()) return;
     if (tcp.deadline_ps > now().ps()) {
       tcp.timer_pending = true;
+      tcp.timer_at_ps = tcp.deadline_ps;
       events_.push(base::Time::picoseconds(tcp.deadline_ps), kRetransmit, index);
       return;
     }

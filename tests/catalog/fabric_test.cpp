@@ -85,7 +85,7 @@ TEST(Overrides, refuse_kmin_above_kmax) {
 
 TEST(Overrides, refuse_a_parameter_that_the_kind_of_fabric_does_not_have) {
   const base::Error group =
-      input_error_of([] { overridden("tcp", "{profile: tcp, ecn: {kmin_kb: 400}}"); });
+      input_error_of([] { overridden("tcp", "{profile: tcp, dcqcn: {g: 0.1}}"); });
   EXPECT_TRUE(contains(group, "`tcp` fabrics do not have")) << group.what();
   const base::Error key = input_error_of(
       [] { overridden("infiniband", "{profile: infiniband, switching: {buffer_mb: 32}}"); });
@@ -117,6 +117,22 @@ TEST(Overrides, refuse_a_virtual_lane_buffer_that_is_not_whole_credits_or_below_
       [] { overridden("infiniband", "{profile: infiniband, credits: {vl_buffer_kb: 4.096}}"); });
   input_error_of(
       [] { overridden("infiniband", "{profile: infiniband, credits: {vl_buffer_kb: 262.144}}"); });
+}
+
+TEST(Overrides, refuse_dctcp_on_a_fabric_that_does_not_mark) {
+  const base::Error error =
+      input_error_of([] { overridden("tcp", "{profile: tcp, tcp: {congestion_control: dctcp}}"); });
+  EXPECT_EQ(error.where().key, "tcp.congestion_control");
+  EXPECT_NO_THROW(
+      overridden("tcp", "{profile: tcp, ecn: {enabled: true}, tcp: {congestion_control: dctcp}}"));
+}
+
+// An acknowledgement counts what it reports selectively in 16 bits.
+TEST(Overrides, refuse_a_receive_window_beyond_32767_segments) {
+  EXPECT_NO_THROW(overridden("tcp", "{profile: tcp, tcp: {receive_window_kb: 293000}}"));
+  const base::Error error =
+      input_error_of([] { overridden("tcp", "{profile: tcp, tcp: {receive_window_kb: 293300}}"); });
+  EXPECT_EQ(error.where().key, "tcp.receive_window_kb");
 }
 
 TEST(Overrides, a_new_switch_brings_its_latency_and_buffer) {

@@ -80,6 +80,8 @@ inline FabricProfile tcp() {
   p.paths.routing = catalog::Routing::kEcmp;
   p.switching.buffer = Bytes(16'000'000);
   p.transport.ack_every = 2;
+  p.ecn.kmin = p.ecn.kmax = Bytes(200'000);
+  p.ecn.pmax = 1;
   p.tcp.initial_window = 10;
   p.tcp.receive_window = Bytes(6'000'000);
   p.tcp.minimum_rto = 200_ms;

@@ -40,6 +40,8 @@ inline RandomScenario random_scenario(FabricKind kind, std::uint64_t number) {
     s.flows.push_back({from, to, Bytes(size)});
     s.starts.push_back(Time::picoseconds(static_cast<std::int64_t>(random.below(50'000'000))));
   }
+  s.profile.tcp.congestion_control = static_cast<catalog::TcpCongestionControl>(random.below(3));
+  s.profile.tcp.sack = random.below(2) == 0;
   return s;
 }
 

@@ -155,7 +155,8 @@ TEST(Window, ThatIsUsedUpAsksForAnAcknowledgement) {
 }
 
 TEST(Timeout, GivesUpAfterSevenRetriesWithAnErrorInsteadOfHanging) {
-  auto network = network_on(one_switch(2), without_dcqcn(), 1, {.drop_probability = 1.0, .schedule = {}});
+  auto network =
+      network_on(one_switch(2), without_dcqcn(), 1, {.drop_probability = 1.0, .schedule = {}});
   EXPECT_THROW(completion_times(*network, {{0, 1, 8_B}}), base::Error);
 }
 

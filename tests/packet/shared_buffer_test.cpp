@@ -86,6 +86,14 @@ TEST(Ecn, MarksLinearlyBetweenKminAndKmax) {
   EXPECT_DOUBLE_EQ(marking_probability(ecn, 1'500'001), 1);
 }
 
+// DCTCP's marking (SIGCOMM 2010, section 3.1): everything above one threshold.
+TEST(Ecn, IsAStepWhereKminIsKmax) {
+  auto ecn = roce().ecn;
+  ecn.kmax = ecn.kmin;
+  EXPECT_DOUBLE_EQ(marking_probability(ecn, 150'000), 0);
+  EXPECT_DOUBLE_EQ(marking_probability(ecn, 150'001), 1);
+}
+
 // Two cable flights and PHYs, the pipeline and the pause frame at 200 Gb/s (25 bytes per ns), and
 // three packets: 25 * (2 * 150 + 300 + 3.36) + 3 * 4178 = 27,618, up to a multiple of 1,024:
 // 27,648.

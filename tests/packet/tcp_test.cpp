@@ -75,6 +75,41 @@ TEST(TcpLoss, TailDropLosesSegmentsOfAnIncastAndAllBytesStillArrive) {
   EXPECT_LE(counters.max_queue_bytes, 500'000 + 9038 / 2);
 }
 
+// The timer begins with a second (RFC 6298, 2.1) and is 200 ms once a round trip is known: a lost
+// tail costs the latter also when the former was armed before.
+TEST(TcpLoss, ALostTailCostsTheTimerOfTheMeasuredRoundTrip) {
+  int losses = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    auto network =
+        network_on(one_switch(2), tcp(), seed, {.drop_probability = 0.02, .schedule = {}});
+    const Time time = completion_times(*network, {{0, 1, Bytes(8948 * 20)}}).front();
+    if (network->counters().timeouts != 1) continue;
+    ++losses;
+    EXPECT_GT(time, 200_ms);
+    EXPECT_LT(time, 250_ms);  // and perhaps a delayed acknowledgement's 40 ms
+  }
+  EXPECT_GT(losses, 2);
+}
+
+// Every loss costs NewReno a round trip of its own once several fall into one window.
+TEST(TcpLoss, SackBringsMoreThroughALossyLinkThanNewReno) {
+  FabricProfile profile = tcp();
+  profile.tcp.minimum_rto = 5_ms;
+  profile.tcp.cpu_per_packet = 10_ns;
+  profile.tcp.cpu_ns_per_byte = 0;
+  const auto finished = [&](bool sack) {
+    profile.tcp.sack = sack;
+    Time sum;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      auto network =
+          network_on(one_switch(2), profile, seed, {.drop_probability = 0.02, .schedule = {}});
+      sum += completion_times(*network, {{0, 1, 64_MiB}}).front();
+    }
+    return sum;
+  };
+  EXPECT_LT(finished(true), finished(false));
+}
+
 TEST(TcpLoss, EndsAlsoOnALinkThatCorruptsOnePacketInFifty) {
   FabricProfile profile = tcp();
   profile.tcp.minimum_rto = 5_ms;
