@@ -7,6 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "catalog/catalog.h"
+#include "network/node_links.h"
+
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
 class App;
 }
@@ -41,11 +44,19 @@ void add_common_flags(CLI::App& command, CommonFlags& flags);
 
 void add_compare(CLI::App& program, Chosen& chosen);
 void add_catalog(CLI::App& program, Chosen& chosen);
+void add_flows(CLI::App& program, Chosen& chosen);
+
+/// The inside of a node: NVLink where the GPU has it, else PCIe.
+network::NodeLinkSpec node_links(const catalog::Gpu& gpu);
 
 /// Writes the two faces of a result where the flags say: the table to standard output unless that
 /// carries JSON, the JSON to its file (complete or not at all). Throws base::Error (failure) when a
 /// file or standard output cannot be written.
 void publish(const CommonFlags& flags, const std::string& table, const std::string& json);
+
+/// Writes one more file of a result (`-`: standard output), complete or not at all. Throws as
+/// above.
+void write_result(const std::string& path, const std::string& text);
 
 /// What the operating system says of this process.
 double peak_rss_mb();

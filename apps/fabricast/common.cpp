@@ -154,6 +154,16 @@ void add_common_flags(CLI::App& command, CommonFlags& flags) {
                    "Simulate every fabric from scratch, sharing no phase between fabrics");
 }
 
+network::NodeLinkSpec node_links(const catalog::Gpu& gpu) {
+  const double gb_per_s = gpu.nvlink_gb_per_s > 0 ? gpu.nvlink_gb_per_s : gpu.pcie_gb_per_s;
+  return {base::Rate::gigabits_per_second(gb_per_s * 8),
+          base::Time::seconds(gpu.nvlink_latency_us * 1e-6)};
+}
+
+void write_result(const std::string& path, const std::string& text) {
+  path == "-" ? write_stdout(text) : write_file(path, text);
+}
+
 void publish(const CommonFlags& flags, const std::string& table, const std::string& json) {
   if (flags.json_to_stdout()) {
     write_stdout(json);

@@ -23,13 +23,6 @@ struct CompareFlags {
   CommonFlags common;
 };
 
-/// The inside of a node: NVLink where the GPU has it, else PCIe.
-network::NodeLinkSpec node_links(const catalog::Gpu& gpu) {
-  const double gb_per_s = gpu.nvlink_gb_per_s > 0 ? gpu.nvlink_gb_per_s : gpu.pcie_gb_per_s;
-  return {base::Rate::gigabits_per_second(gb_per_s * 8),
-          base::Time::seconds(gpu.nvlink_latency_us * 1e-6)};
-}
-
 training::Options training_options(const CommonFlags& flags, base::Progress& progress) {
   training::Options options;
   options.threads = flags.threads == 0 ? all_cores() : flags.threads;

@@ -20,8 +20,8 @@ constexpr int kBadInput = 2;
 
 /// Commands that the interface names and this version does not have.
 const std::vector<std::string> kLater = {"advise", "bom",   "calibrate", "collective", "console",
-                                         "export", "flows", "mcp",       "schedule",   "serve-sim",
-                                         "sweep",  "trace", "train",     "validate"};
+                                         "export", "mcp",   "schedule",  "serve-sim",  "sweep",
+                                         "trace",  "train", "validate"};
 
 /// The library's messages repeat the arguments as they are.
 int complain(const std::string& message) {
@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
   program.require_subcommand(1);
   add_compare(program, chosen);
   add_catalog(program, chosen);
+  add_flows(program, chosen);
   program.footer(
       "Examples:\n"
       "  fabricast compare examples/article/train-32-70b.yaml\n"

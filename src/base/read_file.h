@@ -1,5 +1,5 @@
 #pragma once
-// The bytes of an input file. Private to this room.
+// The bytes of an input file.
 
 #include <cstddef>
 #include <string>

@@ -1,5 +1,7 @@
 #include "fabric/fabric.h"
 
+#include <charconv>
+
 #include <fmt/format.h>
 
 namespace fabricast::fabric {
@@ -27,6 +29,21 @@ std::string_view name_of(TopologyKind kind) {
 std::string Fabric::port_name(PortId id) const {
   const Device& owner = device(port(id).device);
   return fmt::format("{}:{}", owner.name, id.index() - owner.first_port);
+}
+
+std::optional<PortId> Fabric::port_named(std::string_view name) const {
+  const std::size_t colon = name.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  std::uint32_t number = 0;
+  const char* const end = name.data() + name.size();
+  const auto [stop, problem] = std::from_chars(name.data() + colon + 1, end, number);
+  if (problem != std::errc() || stop != end) return std::nullopt;
+  for (const Device& candidate : devices_) {
+    if (candidate.name != name.substr(0, colon)) continue;
+    if (number >= candidate.port_count) return std::nullopt;
+    return PortId(candidate.first_port + number);
+  }
+  return std::nullopt;
 }
 
 EndpointId Fabric::endpoint_of(base::Rank gpu) const {

@@ -4,6 +4,7 @@
 // turns it into numbers of switches and cables (docs/models/sizing.md), `build` lays them out.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -98,6 +99,8 @@ class Fabric {
   const Port& port(PortId id) const { return ports_[id.index()]; }
   /// "leaf0:3": device name and port number within it.
   std::string port_name(PortId id) const;
+  /// The port of that name; none when there is no such device or port.
+  std::optional<PortId> port_named(std::string_view name) const;
 
   int endpoints() const { return spec_.nodes * spec_.nics_per_node; }
   int gpus() const { return spec_.nodes * spec_.gpus_per_node; }

@@ -22,7 +22,7 @@ namespace fabricast::packet {
 using catalog::FabricKind;
 
 template <FabricKind K>
-class Engine final : public network::Network {
+class Engine final : public PacketNetwork {
   static constexpr bool kCredits = K == FabricKind::kInfiniBand;
   static constexpr bool kEthernet = !kCredits;
   static constexpr bool kTcp = K == FabricKind::kTcp;
@@ -40,6 +40,7 @@ class Engine final : public network::Network {
   void run() override;
   void stop() override { stopped_ = true; }
   network::Counters counters() const override;
+  std::vector<LinkUse> links() const override;
 
  private:
   enum EventKind : std::uint8_t {

@@ -467,17 +467,32 @@ void Engine<K>::dispatch(const engine::Event& event) {
 }
 
 template <FabricKind K>
+std::vector<LinkUse> Engine<K>::links() const {
+  std::vector<LinkUse> links;
+  links.reserve(ports_.size());
+  for (std::uint32_t i = 0; i < ports_.size(); ++i) {
+    const PortState& port = ports_[i];
+    LinkUse& link = links.emplace_back();
+    link.port = fabric::PortId(i);
+    link.sent = base::Bytes(port.sent_bytes);
+    for (const ClassQueue& queue : port.classes) link.queued += base::Bytes(queue.bytes);
+    link.max_queued = base::Bytes(port.max_queued_bytes);
+    const std::int64_t paused = port.paused != 0 ? now().ps() - port.paused_since_ps : 0;
+    const std::int64_t stalled = port.stalled != 0 ? now().ps() - port.stalled_since_ps : 0;
+    link.paused = base::Time::picoseconds(port.paused_ps + paused);
+    link.stalled = base::Time::picoseconds(port.stalled_ps + stalled);
+  }
+  return links;
+}
+
+template <FabricKind K>
 network::Counters Engine<K>::counters() const {
   network::Counters c = counters_;
   c.events = events_.popped();
-  for (const PortState& port : ports_) {
-    std::int64_t paused = port.paused_ps;
-    std::int64_t stalled = port.stalled_ps;
-    if (port.paused != 0) paused += now().ps() - port.paused_since_ps;
-    if (port.stalled != 0) stalled += now().ps() - port.stalled_since_ps;
-    c.paused += base::Time::picoseconds(paused);
-    c.credit_stalled += base::Time::picoseconds(stalled);
-    c.max_queue_bytes = std::max(c.max_queue_bytes, port.max_queued_bytes);
+  for (const LinkUse& link : links()) {
+    c.paused += link.paused;
+    c.credit_stalled += link.stalled;
+    c.max_queue_bytes = std::max(c.max_queue_bytes, link.max_queued.count());
   }
   for (const Core& core : cores_) c.cpu_busy += base::Time::picoseconds(core.busy_ps);
   c.cores = static_cast<int>(cores_.size());

@@ -5,10 +5,10 @@
 
 namespace fabricast::packet {
 
-std::unique_ptr<network::Network> make_network(std::shared_ptr<const fabric::Fabric> fabric,
-                                               const catalog::FabricProfile& profile,
-                                               network::NodeLinkSpec node_links, std::uint64_t seed,
-                                               Faults faults) {
+std::unique_ptr<PacketNetwork> make_network(std::shared_ptr<const fabric::Fabric> fabric,
+                                            const catalog::FabricProfile& profile,
+                                            network::NodeLinkSpec node_links, std::uint64_t seed,
+                                            Faults faults) {
   switch (profile.kind) {
     case FabricKind::kInfiniBand:
       return std::make_unique<Engine<FabricKind::kInfiniBand>>(std::move(fabric), profile,

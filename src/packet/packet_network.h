@@ -5,6 +5,7 @@
 // Mechanisms, equations and sources: docs/models/packet.md.
 
 #include <memory>
+#include <vector>
 
 #include "catalog/fabric_profile.h"
 #include "network/network.h"
@@ -13,13 +14,30 @@
 
 namespace fabricast::packet {
 
+/// What one directed link has carried and suffered since the start.
+struct LinkUse {
+  fabric::PortId port;  ///< its egress
+  base::Bytes sent;     ///< on the wire, headers and gaps included
+  base::Bytes queued;   ///< now
+  base::Bytes max_queued;
+  base::Time paused;   ///< held by PFC
+  base::Time stalled;  ///< without credits
+};
+
+/// A network that can be looked into.
+class PacketNetwork : public network::Network {
+ public:
+  /// Every port's egress, in the order of the fabric's ports.
+  virtual std::vector<LinkUse> links() const = 0;
+};
+
 /// A fresh, idle network. `fabric` must outlive it (it is shared). Throws base::Error (input) when
 /// the profile asks for what cannot be built on this fabric (no shared pool after headroom, a
 /// virtual lane's buffer above the credit limit of 128 KiB or below two packets).
-std::unique_ptr<network::Network> make_network(std::shared_ptr<const fabric::Fabric> fabric,
-                                               const catalog::FabricProfile& profile,
-                                               network::NodeLinkSpec node_links, std::uint64_t seed,
-                                               Faults faults = {});
+std::unique_ptr<PacketNetwork> make_network(std::shared_ptr<const fabric::Fabric> fabric,
+                                            const catalog::FabricProfile& profile,
+                                            network::NodeLinkSpec node_links, std::uint64_t seed,
+                                            Faults faults = {});
 
 /// Makes such networks for one fabric and profile.
 network::Factory factory(std::shared_ptr<const fabric::Fabric> fabric,

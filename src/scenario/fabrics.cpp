@@ -15,20 +15,6 @@ using base::yaml::Node;
 using catalog::FabricKind;
 using catalog::LinkLayer;
 
-catalog::FabricProfile read_profile(const Node& node, const Context& context) {
-  if (node.kind == Node::Kind::kScalar) {
-    return context.catalog.fabric(base::yaml::text(node), node.where);
-  }
-  if (node.kind != Node::Kind::kMapping) {
-    throw base::input_error(node.where, node.description(),
-                            "the id of a fabric profile, or a mapping with `profile`");
-  }
-  Fields fields(node);
-  const std::string id = fields.text("profile");
-  const catalog::FabricProfile& base = context.catalog.fabric(id, fields.where("profile"));
-  return catalog::with_overrides(context.catalog, base, fields);
-}
-
 LinkLayer layer_of(FabricKind kind) {
   return kind == FabricKind::kInfiniBand ? LinkLayer::kInfiniBand : LinkLayer::kEthernet;
 }
@@ -96,6 +82,20 @@ void check_size(const FabricChoice& choice, const Context& context) {
 
 }  // namespace
 
+catalog::FabricProfile read_fabric(const Node& node, const Context& context) {
+  if (node.kind == Node::Kind::kScalar) {
+    return context.catalog.fabric(base::yaml::text(node), node.where);
+  }
+  if (node.kind != Node::Kind::kMapping) {
+    throw base::input_error(node.where, node.description(),
+                            "the id of a fabric profile, or a mapping with `profile`");
+  }
+  Fields fields(node);
+  const std::string id = fields.text("profile");
+  const catalog::FabricProfile& base = context.catalog.fabric(id, fields.where("profile"));
+  return catalog::with_overrides(context.catalog, base, fields);
+}
+
 std::vector<FabricChoice> read_fabrics(Fields& fields, const Context& context) {
   const Node& node = fields.required("fabrics", "a list of fabric profiles");
   const std::vector<const Node*> items = list(fields, "fabrics");
@@ -106,7 +106,7 @@ std::vector<FabricChoice> read_fabrics(Fields& fields, const Context& context) {
   std::map<std::string, int> lines;
   for (const Node* item : items) {
     FabricChoice choice;
-    choice.profile = read_profile(*item, context);
+    choice.profile = read_fabric(*item, context);
     const auto [first, inserted] = lines.emplace(choice.profile.name, item->where.line);
     if (!inserted) {
       throw base::input_error(item->where,
@@ -123,7 +123,8 @@ void check_fabrics(const ClusterSpec& cluster, const Context& context,
                    std::vector<FabricChoice>& fabrics) {
   for (std::size_t i = 0; i < fabrics.size(); ++i) {
     FabricChoice& choice = fabrics[i];
-    const base::Location where = context.where(fmt::format("fabrics[{}]", i));
+    const base::Location where =
+        context.where(context.places.contains("fabric") ? "fabric" : fmt::format("fabrics[{}]", i));
     choice.network_switch = context.catalog.network_switch(choice.profile.switch_model, where);
     choice.adapter = context.catalog.adapter(choice.profile.adapter_model, where);
     check_link_layers(choice, where);

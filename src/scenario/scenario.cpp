@@ -52,13 +52,35 @@ BackgroundLoad read_load(Fields fields, const Context& context) {
   return result;
 }
 
+/// What a kind of fault takes: the meaning and range of its `value`; none where it has no value.
+struct FaultKind {
+  std::string name;
+  double least = 0;
+  double most = 0;
+  bool has_value() const { return most > 0; }
+};
+
+const std::vector<FaultKind>& fault_kinds() {
+  static const std::vector<FaultKind> kinds = {{"down", 0, 0},
+                                               {"degraded", 0.001, 1},
+                                               {"bit-errors", 1e-18, 1e-3},
+                                               {"slow-adapter", 0.001, 1},
+                                               {"pause-storm", 0, 0},
+                                               {"no-pfc", 0, 0},
+                                               {"no-ecn", 0, 0}};
+  return kinds;
+}
+
 Fault read_fault(Fields fields) {
   constexpr double kLongestMs = 1e9;  // eleven days
   Fault result;
-  const std::vector<std::string> kinds = {"down"};
-  result.kind = kinds[fields.choice("kind", kinds)];
-  result.at_ms = fields.number("at_ms", 0, kLongestMs);
-  result.for_ms = fields.number("for_ms", 0, kLongestMs);
+  std::vector<std::string> names;
+  for (const FaultKind& kind : fault_kinds()) names.push_back(kind.name);
+  const FaultKind& kind = fault_kinds()[fields.choice("kind", names)];
+  result.kind = kind.name;
+  result.at_ms = fields.number("at_ms", 0, kLongestMs, 0);
+  result.for_ms = fields.number("for_ms", 0, kLongestMs, 0);
+  if (kind.has_value()) result.value = fields.number("value", kind.least, kind.most);
   result.link = fields.text("link");
   if (!names_a_link(result.link)) {
     throw base::input_error(fields.where("link"), "the text " + base::quote(result.link),
@@ -84,13 +106,6 @@ void check_growth(const ValidScenario& scenario) {
   throw base::input_error(
       scenario.where("constraints.growth_gpus"), fmt::format("{} GPUs to grow to", growth),
       fmt::format("0, or at least the {} of `cluster.gpus`", scenario.cluster.gpus));
-}
-
-/// Where relative paths start. What comes from a pipe or a file descriptor has no folder of its
-/// own.
-std::string directory_of(const std::string& file) {
-  if (file.starts_with("/dev/") || file.starts_with("/proc/")) return {};
-  return std::filesystem::path(file).parent_path().string();
 }
 
 ValidScenario validate(const Node& root, const std::string& file_name,
@@ -127,6 +142,13 @@ ValidScenario validate(const Node& root, const std::string& file_name,
 }
 
 }  // namespace
+
+// What comes from a pipe or a file descriptor has no folder of its
+// own.
+std::string directory_of(const std::string& file) {
+  if (file.starts_with("/dev/") || file.starts_with("/proc/")) return {};
+  return std::filesystem::path(file).parent_path().string();
+}
 
 base::Location place_of(const Places& places, std::string_view key) {
   std::string_view known = key;
@@ -183,8 +205,10 @@ base::Error located(const base::Error& error, const ValidScenario& scenario, std
   const std::string section = where.key.substr(0, where.key.find_first_of(".["));
   const bool of_scenario = section == "cluster" || section == "workload" ||
                            section == "background" || section == "budget";
-  const std::string key =
-      of_scenario ? where.key : fmt::format("fabrics[{}].{}", fabric, where.key);
+  const std::string key = of_scenario ? where.key
+                          : scenario.places.contains("fabric")
+                              ? "fabric." + where.key
+                              : fmt::format("fabrics[{}].{}", fabric, where.key);
   return base::input_error(scenario.where(key), error.message());
 }
 

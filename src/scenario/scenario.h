@@ -86,9 +86,11 @@ struct BackgroundLoad {
 
 struct Fault {
   double at_ms = 0;
-  double for_ms = 0;
-  std::string link;  ///< "leaf0:3": device and port, as fabric::Fabric::port_name writes it
-  std::string kind;  ///< "down"
+  double for_ms = 0;  ///< 0: for good
+  std::string link;   ///< "leaf0:3": device and port, as fabric::Fabric::port_name writes it
+  std::string kind;  ///< "down", "degraded", "bit-errors", "slow-adapter", "pause-storm", "no-pfc",
+                     ///< "no-ecn"
+  double value = 0;  ///< degraded and slow-adapter: share of the rate; bit-errors: probability
 };
 
 struct Budget {
@@ -133,6 +135,11 @@ ValidScenario load(const std::string& path, const catalog::Catalog& catalog,
 /// The same from text; `file_name` is for messages and for paths relative to it.
 ValidScenario parse(const std::string& text, const std::string& file_name,
                     const catalog::Catalog& catalog, const Overrides& overrides = {});
+
+/// Reads a system file: `cluster`, one `fabric`, and if they are there `name`, `faults` and `seed`.
+/// The result has no workload. Throws as `load` does.
+ValidScenario load_system(const std::string& path, const catalog::Catalog& catalog,
+                          const Overrides& overrides = {});
 
 /// `error` of a later stage, which knows a key and no file, at the place of that key in the
 /// scenario; a key that is no section's ("switching.buffer_mb") is one of the profile of fabric

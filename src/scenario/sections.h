@@ -31,6 +31,9 @@ struct Context {
 base::Location place_of(const Places& places, std::string_view key);
 Places places_of(const base::yaml::Node& root);
 
+/// Where relative paths start: the folder of the file, or the current one for a pipe.
+std::string directory_of(const std::string& file);
+
 /// The items of a list; none when the key is absent. Throws base::Error (input) on anything else.
 std::vector<const base::yaml::Node*> list(base::yaml::Fields& fields, std::string_view key);
 
@@ -45,6 +48,7 @@ struct TrainingRequest {
 using WorkloadRequest = std::variant<TrainingRequest, ServingSpec>;
 
 ClusterSpec read_cluster(base::yaml::Fields fields, const Context& context);
+catalog::FabricProfile read_fabric(const base::yaml::Node& node, const Context& context);
 std::vector<FabricChoice> read_fabrics(base::yaml::Fields& fields, const Context& context);
 WorkloadRequest read_workload(base::yaml::Fields fields, const Context& context);
 std::vector<BackgroundLoad> read_background(base::yaml::Fields& fields, const Context& context);

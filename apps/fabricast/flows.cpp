@@ -1,0 +1,227 @@
+// The bare packet engine, for researchers: flows in, completion times, counters and queue traces
+// out.
+
+#include "network/flows.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/progress.h"
+#include "commands.h"
+#include "packet/packet_network.h"
+#include "report/flows.h"
+#include "scenario/flows.h"
+#include "scenario/scenario.h"
+
+namespace fabricast::apps {
+namespace {
+
+struct FlowsFlags {
+  std::string flows;
+  std::string system;
+  std::string csv;
+  std::string trace;
+  double trace_every_us = 10;
+  CommonFlags common;
+};
+
+packet::Fault::Kind kind_of(const std::string& name) {
+  using Kind = packet::Fault::Kind;
+  if (name == "degraded") return Kind::kDegraded;
+  if (name == "bit-errors") return Kind::kBitErrors;
+  if (name == "slow-adapter") return Kind::kSlowAdapter;
+  if (name == "pause-storm") return Kind::kPauseStorm;
+  if (name == "no-pfc") return Kind::kNoPfc;
+  if (name == "no-ecn") return Kind::kNoEcn;
+  return Kind::kLinkDown;
+}
+
+/// The faults of the system on the fabric as built.
+packet::Faults faults_of(const scenario::ValidScenario& system, const fabric::Fabric& fabric) {
+  packet::Faults faults;
+  for (std::size_t i = 0; i < system.faults.size(); ++i) {
+    const scenario::Fault& fault = system.faults[i];
+    const auto port = fabric.port_named(fault.link);
+    if (!port) {
+      throw base::input_error(
+          system.where(fmt::format("faults[{}].link", i)), base::quote(fault.link),
+          fmt::format(
+              "a device of the fabric and one of its ports, such as `{}`",
+              fabric.port_name(fabric.port(fabric.endpoint_port(fabric::EndpointId(0))).peer)));
+    }
+    faults.schedule.push_back({kind_of(fault.kind), *port, base::Time::seconds(fault.at_ms * 1e-3),
+                               base::Time::seconds(fault.for_ms * 1e-3), fault.value});
+  }
+  return faults;
+}
+
+/// A fault that no flow could meet has changed nothing, which the user should know.
+void note_late_faults(const scenario::ValidScenario& system, base::Time end) {
+  for (std::size_t i = 0; i < system.faults.size(); ++i) {
+    if (base::Time::seconds(system.faults[i].at_ms * 1e-3) < end) continue;
+    const std::string where = system.where(fmt::format("faults[{}]", i)).text();
+    std::fprintf(stderr, "%s: note: begins after %g ms, when all flows are complete (%.6g ms)\n",
+                 where.c_str(), system.faults[i].at_ms, end.s() * 1e3);
+  }
+}
+
+std::vector<network::Flow> flows_of(const std::vector<scenario::FlowSpec>& specs) {
+  std::vector<network::Flow> flows;
+  for (const scenario::FlowSpec& spec : specs) {
+    flows.push_back({base::Rank(spec.src), base::Rank(spec.dst), spec.size, spec.start,
+                     spec.traffic_class, spec.depends_on});
+  }
+  return flows;
+}
+
+/// Looks at every link again and again until all flows are complete: what is queued, and how busy
+/// the link has been since the last look.
+class Trace {
+ public:
+  Trace(packet::PacketNetwork& network, const fabric::Fabric& fabric, double every_us)
+      : network_(network),
+        fabric_(fabric),
+        every_(base::Time::seconds(every_us * 1e-6)),
+        sent_(fabric.ports().size()) {
+    next();
+  }
+  void stop() { stopped_ = true; }
+  const std::string& text() const { return text_; }
+
+ private:
+  void next() {
+    network_.at(network_.now() + every_, [this](base::Time now) {
+      if (stopped_) return;
+      sample(now);
+      next();
+    });
+  }
+
+  void sample(base::Time now) {
+    for (const packet::LinkUse& link : network_.links()) {
+      const std::size_t i = link.port.index();
+      const base::Bytes moved = link.sent - sent_[i];
+      sent_[i] = link.sent;
+      if (moved.count() == 0 && link.queued.count() == 0) continue;
+      const double share = base::transmission_time(moved, fabric_.port(link.port).rate) / every_;
+      text_ += fmt::format("{:.3f},{},{},{:.2f}\n", now.us(), fabric_.port_name(link.port),
+                           link.queued.count(), 100 * share);
+    }
+  }
+
+  packet::PacketNetwork& network_;
+  const fabric::Fabric& fabric_;
+  base::Time every_;
+  std::vector<base::Bytes> sent_;
+  bool stopped_ = false;
+  std::string text_ = "time_us,link,queue_bytes,utilisation_pct\n";
+};
+
+std::vector<report::LinkRow> link_rows(const packet::PacketNetwork& network,
+                                       const fabric::Fabric& fabric, base::Time end) {
+  std::vector<report::LinkRow> rows;
+  for (const packet::LinkUse& link : network.links()) {
+    if (link.sent.count() == 0) continue;
+    rows.push_back({fabric.port_name(link.port),
+                    100 * (base::transmission_time(link.sent, fabric.port(link.port).rate) / end),
+                    static_cast<double>(link.max_queued.count()) * 1e-3,
+                    100 * ((link.paused + link.stalled) / end)});
+  }
+  return rows;
+}
+
+void flows(const FlowsFlags& flags) {
+  const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
+  const auto system = scenario::load_system(flags.system, known, {flags.common.seed});
+  const scenario::FabricChoice& choice = system.fabrics.front();
+  const auto specs =
+      scenario::read_flows(flags.flows, {system.cluster.gpus, choice.profile.classes.count});
+  const std::vector<network::Flow> jobs = flows_of(specs);
+
+  std::shared_ptr<const fabric::Fabric> fabric;
+  std::unique_ptr<packet::PacketNetwork> network;
+  try {
+    fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
+    network = packet::make_network(fabric, choice.profile, node_links(system.cluster.gpu),
+                                   system.seed, faults_of(system, *fabric));
+  } catch (const base::Error& error) {
+    throw scenario::located(error, system, 0);
+  }
+
+  std::unique_ptr<Trace> trace;
+  if (!flags.trace.empty()) {
+    trace = std::make_unique<Trace>(*network, *fabric, flags.trace_every_us);
+  }
+  base::Progress progress("flows", static_cast<std::int64_t>(jobs.size()), !flags.common.quiet);
+  std::size_t left = jobs.size();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto times = network::run_flows(*network, jobs, [&](std::size_t) {
+    progress.advance();
+    if (--left == 0 && trace) trace->stop();
+  });
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+  const auto ideal =
+      network::ideal_times(packet::factory(fabric, choice.profile, node_links(system.cluster.gpu)),
+                           *fabric, jobs, system.seed);
+
+  report::FlowsResult result;
+  result.system = system.name;
+  result.fabric = choice.profile.name;
+  result.seed = system.seed;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    result.end = std::max(result.end, times[i].completed);
+    result.flows.push_back({specs[i].id, specs[i].src, specs[i].dst, specs[i].size,
+                            times[i].started, times[i].completed - times[i].started, ideal[i]});
+  }
+  if (!flags.common.quiet) note_late_faults(system, result.end);
+  result.links = link_rows(*network, *fabric, result.end);
+  result.counters = network->counters();
+  result.wall_s = wall.count();
+  result.peak_rss_mb = peak_rss_mb();
+
+  if (!flags.csv.empty()) write_result(flags.csv, report::flows_csv(result));
+  if (trace) write_result(flags.trace, trace->text());
+  publish(flags.common, report::flows_table(result, {flags.common.chinese, flags.common.stats}),
+          report::flows_json(result));
+}
+
+}  // namespace
+
+void add_flows(CLI::App& program, Chosen& chosen) {
+  auto flags = std::make_shared<FlowsFlags>();
+  auto* command = program.add_subcommand(
+      "flows", "The bare packet engine: flows in, completion times and counters out");
+  command
+      ->add_option("FLOWS", flags->flows,
+                   "Flows (CSV: id,src,dst,bytes,start_us[,priority,depends_on])")
+      ->required()
+      ->option_text("FILE");
+  command->add_option("--system", flags->system, "System file (YAML: `cluster` and one `fabric`)")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--csv", flags->csv, "Write the flows with fct_us, ideal_us and slowdown")
+      ->type_name("FILE");
+  command
+      ->add_option("--trace", flags->trace,
+                   "Write queue and utilisation of every link over time (CSV)")
+      ->type_name("FILE");
+  command->add_option("--trace-every", flags->trace_every_us, "Sampling period of --trace, us")
+      ->type_name("US")
+      ->check(CLI::Range(0.001, 1e9));
+  add_common_flags(*command, flags->common);
+  command->footer(
+      "Examples:\n"
+      "  fabricast flows examples/flows/incast.csv --system examples/flows/roce-16.yaml\n"
+      "  fabricast flows flows.csv --system system.yaml --csv result.csv --trace queues.csv\n"
+      "  fabricast flows flows.csv --system system.yaml --json - --seed 7");
+  command->callback([flags, &chosen] { chosen = [flags] { flows(*flags); }; });
+}
+
+}  // namespace fabricast::apps

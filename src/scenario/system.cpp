@@ -1,0 +1,36 @@
+// A system file: the `cluster` of a scenario and one fabric, for what needs no workload.
+
+#include <filesystem>
+
+#include "scenario/sections.h"
+
+namespace fabricast::scenario {
+
+using base::yaml::Fields;
+
+ValidScenario load_system(const std::string& path, const catalog::Catalog& catalog,
+                          const Overrides& overrides) {
+  const base::yaml::Node root = base::yaml::parse_file(path);
+  Fields fields(root);
+  const std::filesystem::path file(path);
+  const Context context{catalog, directory_of(path), places_of(root)};
+
+  ValidScenario system;
+  system.file = base::printable(path);
+  system.name = fields.name("name", base::printable(file.stem().string()));
+  system.cluster = read_cluster(Fields(fields.required("cluster", "a mapping")), context);
+  system.fabrics.emplace_back();
+  system.fabrics.back().profile =
+      read_fabric(fields.required("fabric", "the id of a fabric profile, or a mapping"), context);
+  system.faults = read_faults(fields);
+  system.seed = static_cast<std::uint64_t>(fields.integer("seed", 0, INT64_MAX, 1));
+  if (overrides.seed) system.seed = *overrides.seed;
+  fields.finish();
+  system.places = context.places;
+
+  check_cluster(system.cluster, context);
+  check_fabrics(system.cluster, context, system.fabrics);
+  return system;
+}
+
+}  // namespace fabricast::scenario
