@@ -1,0 +1,13 @@
+// The fast engine against the naive one, to the picosecond, on random scenarios.
+
+#include "naive_cases.h"
+
+namespace fabricast::packet {
+namespace {
+
+TEST(AgainstTheNaiveEngine, EveryTimeAndCounterIsTheSameIn10000Scenarios) {
+  testing::expect_agreement_on(10'000);
+}
+
+}  // namespace
+}  // namespace fabricast::packet

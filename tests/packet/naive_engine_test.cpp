@@ -1,0 +1,13 @@
+// The fast engine against the naive one, to the picosecond, on random scenarios.
+
+#include "naive_cases.h"
+
+namespace fabricast::packet {
+namespace {
+
+TEST(AgainstTheNaiveEngine, EveryTimeAndCounterIsTheSameIn300Scenarios) {
+  testing::expect_agreement_on(300);
+}
+
+}  // namespace
+}  // namespace fabricast::packet
