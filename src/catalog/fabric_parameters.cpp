@@ -324,9 +324,10 @@ std::vector<FabricParameter> dcqcn() {
 std::vector<FabricParameter> congestion_control() {
   return {
       optional(choice("congestion.control", &Profile::congestion, &Profile::Congestion::control,
-                      {"none", "dcqcn", "hpcc"}, kRoceOnly,
-                      "what holds a queue pair's rate or window back; without it "
-                      "`dcqcn.enabled` decides")),
+                      {"none", "dcqcn", "hpcc", "infiniband"}, kRdma,
+                      "what holds a queue pair's rate or window back: `dcqcn` or `hpcc` on RoCE, "
+                      "`infiniband` there; where it is not stated, `dcqcn.enabled` or "
+                      "`ibcc.enabled` decides")),
   };
 }
 
@@ -353,8 +354,10 @@ std::vector<FabricParameter> infiniband_congestion_control() {
   using Ibcc = Profile::Ibcc;
   const auto cc = &Profile::ibcc;
   return {
-      optional(control_flag("ibcc.enabled", RdmaCongestionControl::kInfiniBand, kInfiniBandOnly,
-                            "InfiniBand's congestion control, annex A10: FECN, BECN, CCT")),
+      optional(
+          control_flag("ibcc.enabled", RdmaCongestionControl::kInfiniBand, kInfiniBandOnly,
+                       "InfiniBand's congestion control, annex A10: FECN, BECN, CCT; the same as "
+                       "`congestion.control: infiniband`")),
       optional(quantity("ibcc.threshold", cc, &Ibcc::threshold, "1", 0, 15, kInfiniBandOnly,
                         "egress queue at which a switch marks: (16 - threshold)/16 of "
                         "`credits.vl_buffer_kb`; 0: never")),
@@ -529,23 +532,37 @@ void check_path_mtu(const FabricProfile& profile, const base::yaml::Node& node) 
   }
 }
 
-/// `dcqcn.enabled` and `congestion.control` say the same thing; side by side they have to agree.
-void check_congestion_control(const FabricProfile& profile, const base::yaml::Node& node) {
-  const RdmaCongestionControl control = profile.congestion.control;
-  const base::yaml::Node* flag = stated(node, "dcqcn.enabled");
+/// A value without its kind and source.
+const base::yaml::Node& bare(const base::yaml::Node& node) {
+  const base::yaml::Node* value = node.find("value");
+  return value == nullptr ? node : *value;
+}
+
+/// `flag` and `congestion.control` say the same thing; side by side they have to agree.
+void check_agreement(const base::yaml::Node& node, std::string_view flag, std::string_view name) {
+  const base::yaml::Node* on = stated(node, flag);
   const base::yaml::Node* choice = stated(node, "congestion.control");
-  if (flag != nullptr && choice != nullptr) {
-    const auto bare = [](const base::yaml::Node& n) {  // without its kind and source
-      const base::yaml::Node* value = n.find("value");
-      return value == nullptr ? n : *value;
-    };
-    const std::string chosen = base::yaml::text(bare(*choice));
-    if (base::yaml::boolean(bare(*flag)) != (chosen == "dcqcn")) {
-      throw base::input_error(
-          flag->where,
-          fmt::format("`{}` beside `congestion.control: {}`", bare(*flag).description(), chosen),
-          "`congestion.control` alone, or two that agree");
-    }
+  if (on == nullptr || choice == nullptr) return;
+  const std::string chosen = base::yaml::text(bare(*choice));
+  if (base::yaml::boolean(bare(*on)) != (chosen == name)) {
+    throw base::input_error(
+        on->where,
+        fmt::format("{} beside `congestion.control: {}`", bare(*on).description(), chosen),
+        "`congestion.control` alone, or two that agree");
+  }
+}
+
+void check_congestion_control(const FabricProfile& profile, const base::yaml::Node& node) {
+  check_agreement(node, "dcqcn.enabled", "dcqcn");
+  check_agreement(node, "ibcc.enabled", "infiniband");
+  const RdmaCongestionControl control = profile.congestion.control;
+  const bool infiniband = profile.kind == FabricKind::kInfiniBand;
+  if (control != RdmaCongestionControl::kNone &&
+      (control == RdmaCongestionControl::kInfiniBand) != infiniband) {
+    throw base::input_error(
+        place_of(node, "congestion.control"),
+        fmt::format("a control that `{}` fabrics do not have", name_of(profile.kind)),
+        infiniband ? "`none` or `infiniband`" : "`none`, `dcqcn` or `hpcc`");
   }
   if (control == RdmaCongestionControl::kInfiniBand &&
       profile.ibcc.ccti_minimum > profile.ibcc.ccti_limit) {

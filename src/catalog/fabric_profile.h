@@ -158,14 +158,14 @@ struct FabricProfile {
   } hpcc;
 
   struct Ibcc {
-    int threshold = 15;    ///< 0: marks nothing; 1 to 15: (16 - threshold)/16 of a lane's buffer
-    int marking_rate = 0;  ///< eligible packets between two that are marked
-    int packet_size = 0;   ///< x 64 bytes: shorter packets are not marked
+    int threshold = 15;     ///< 0: marks nothing; 1 to 15: (16 - threshold)/16 of a lane's buffer
+    int marking_rate = 16;  ///< eligible packets between two that are marked
+    int packet_size = 0;    ///< x 64 bytes: shorter packets are not marked
     bool victim_mask = false;  ///< ports to adapters mark although they lack credits
     int ccti_increase = 1;     ///< steps of the index for a BECN
     int ccti_limit = 127;      ///< highest index
     int ccti_minimum = 0;      ///< lowest index
-    int ccti_timer = 150;      ///< x 1.024 us until the index falls by one
+    int ccti_timer = 50;       ///< x 1.024 us until the index falls by one
     double cct_step = 0.25;    ///< entry i of the table: a delay of i x this packet times
   } ibcc;
 
