@@ -62,7 +62,7 @@ class IbCongestion : public RdmaControl {
 class FecnMarker {
  public:
   struct Port {
-    std::int64_t queued = 0;   ///< bytes that wait for the port, this packet included
+    std::int64_t queued = 0;   ///< bytes that wait behind the packet
     bool has_credits = false;  ///< for another full packet
     bool to_adapter = false;
   };

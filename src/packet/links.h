@@ -135,7 +135,8 @@ PacketIndex Engine<K>::take(std::uint32_t index, unsigned c) {
   }
   if constexpr (kCredits) {
     if (!take_credits(index, c, head.wire)) return kNone;
-    if (!markers_.empty() && port.adapter == kNone) mark_at_root(index, head, queue.bytes);
+    if (!markers_.empty() && port.adapter == kNone)
+      mark_at_root(index, head, queue.bytes - head.wire);
   }
   queue.bytes -= head.wire;
   const PacketIndex packet = queue.packets.pop(packets_);
@@ -184,7 +185,7 @@ void Engine<K>::stamp(const PortState& port, PacketIndex packet) {
   telemetry_of(packet).push(hop);
 }
 
-// FECN on a packet that leaves a switch with `queued` bytes waiting, itself among them.
+// FECN on a packet that leaves a switch with `queued` bytes waiting behind it.
 template <FabricKind K>
 void Engine<K>::mark_at_root(std::uint32_t index, Packet& packet, std::int64_t queued) {
   if (packet.type != PacketType::kData) return;
