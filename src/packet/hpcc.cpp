@@ -5,7 +5,7 @@
 namespace fabricast::packet {
 
 void Hpcc::initialise(const Parameters& p, const RdmaPath& path) {
-  base_rtt_s_ = (p.base_rtt > base::Time() ? p.base_rtt : path.base_rtt).us() * 1e-6;
+  base_rtt_s_ = (p.base_rtt > base::Time() ? p.base_rtt : path.base_rtt).s();
   largest_ = static_cast<double>(path.line_rate.bps()) / 8 * base_rtt_s_;
   smallest_ = std::min(largest_, static_cast<double>(p.minimum_rate.bps()) / 8 * base_rtt_s_);
   window_ = reference_ = largest_;
