@@ -45,6 +45,12 @@ inline RandomScenario random_scenario(FabricKind kind, std::uint64_t number) {
   }
   s.profile.tcp.congestion_control = static_cast<catalog::TcpCongestionControl>(random.below(3));
   s.profile.tcp.sack = random.below(2) == 0;
+  if (random.below(3) == 0 && kind == FabricKind::kRoceV2) {
+    s.profile.congestion.control = catalog::RdmaCongestionControl::kHpcc;
+  }
+  if (random.below(2) == 0 && kind == FabricKind::kInfiniBand) {
+    s.profile.congestion.control = catalog::RdmaCongestionControl::kInfiniBand;
+  }
   return s;
 }
 
