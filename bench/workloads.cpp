@@ -65,7 +65,8 @@ catalog::FabricProfile profile(Congestion congestion) {
   p.pfc.headroom_computed = false;
   p.pfc.headroom = Bytes(37'500);
   if (congestion.dcqcn) {
-    p.ecn.enabled = p.dcqcn.enabled = true;
+    p.ecn.enabled = true;
+    p.congestion.control = catalog::RdmaCongestionControl::kDcqcn;
     p.ecn.kmin = Bytes(400'000);
     p.ecn.kmax = Bytes(1'600'000);
     p.ecn.pmax = 0.2;
@@ -124,7 +125,8 @@ struct Ring {
     if (step == 2 * (kRing - 1)) return;
     const Time begin = network.now();
     network.send(Rank((c + step) % kRing), Rank((c + step + 1) % kRing), chunk,
-                 {.completion = network::Completion::kAcknowledged}, [this, c, step, begin](Time now) {
+                 {.completion = network::Completion::kAcknowledged},
+                 [this, c, step, begin](Time now) {
                    step_us.push_back((now - begin).us());
                    start(c, step + 1);
                  });

@@ -106,6 +106,9 @@ FabricProfile tuned(const catalog::Catalog& catalog, const FabricProfile& profil
   result.pfc = model.pfc;
   result.ecn = model.ecn;
   result.dcqcn = model.dcqcn;
+  if (profile.congestion.control == catalog::RdmaCongestionControl::kNone) {
+    result.congestion = model.congestion;
+  }
   // Routing packet by packet spreads a connection already.
   if (profile.paths.routing != catalog::Routing::kAdaptive) result.paths = model.paths;
   return result;

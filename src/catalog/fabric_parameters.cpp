@@ -273,11 +273,30 @@ std::vector<FabricParameter> classes() {
   return table;
 }
 
-std::vector<FabricParameter> rate_control() {
+/// `key`: one of the congestion controls as a flag. Off means none, unless another was chosen.
+FabricParameter control_flag(std::string key, RdmaCongestionControl control, const Kinds& kinds,
+                             std::string meaning) {
+  FabricParameter p;
+  p.info = {std::move(key), "flag", 0, 1, std::move(meaning), {}, kinds};
+  p.whole = true;
+  p.get = [=](const Profile& profile) { return profile.congestion.control == control ? 1.0 : 0.0; };
+  p.set = [=](Profile& profile, double value) {
+    RdmaCongestionControl& chosen = profile.congestion.control;
+    if (value != 0) {
+      chosen = control;
+    } else if (chosen == control) {
+      chosen = RdmaCongestionControl::kNone;
+    }
+  };
+  return p;
+}
+
+std::vector<FabricParameter> dcqcn() {
   using Dcqcn = Profile::Dcqcn;
   const auto d = &Profile::dcqcn;
   return {
-      flag("dcqcn.enabled", d, &Dcqcn::enabled, kRoceOnly, "DCQCN at the adapters"),
+      control_flag("dcqcn.enabled", RdmaCongestionControl::kDcqcn, kRoceOnly,
+                   "DCQCN at the adapters: the same as `congestion.control: dcqcn`"),
       quantity("dcqcn.g", d, &Dcqcn::g, "1", 1e-5, 1, kRoceOnly, "gain of alpha's average"),
       quantity("dcqcn.alpha_timer_us", d, &Dcqcn::alpha_timer, "us", 0.1, 1e6, kRoceOnly,
                "alpha decays after this long without a CNP"),
@@ -299,6 +318,67 @@ std::vector<FabricParameter> rate_control() {
                "raise of the target in hyper increase"),
       quantity("dcqcn.minimum_rate_mbps", d, &Dcqcn::minimum_rate, "Mb/s", 0.1, 1e6, kRoceOnly,
                "lowest rate of a flow"),
+  };
+}
+
+std::vector<FabricParameter> congestion_control() {
+  return {
+      optional(choice("congestion.control", &Profile::congestion, &Profile::Congestion::control,
+                      {"none", "dcqcn", "hpcc", "infiniband"}, kRdma,
+                      "what holds a queue pair's rate or window back: `dcqcn` or `hpcc` on RoCE, "
+                      "`infiniband` there; where it is not stated, `dcqcn.enabled` or "
+                      "`ibcc.enabled` decides")),
+  };
+}
+
+std::vector<FabricParameter> hpcc() {
+  using Hpcc = Profile::Hpcc;
+  const auto h = &Profile::hpcc;
+  return {
+      optional(quantity("hpcc.eta", h, &Hpcc::eta, "1", 0.1, 1, kRoceOnly,
+                        "utilisation of the busiest link that HPCC aims at")),
+      optional(quantity("hpcc.max_stage", h, &Hpcc::max_stage, "1", 0, 100, kRoceOnly,
+                        "additive increases before a multiplicative one")),
+      optional(quantity("hpcc.additive_increase_b", h, &Hpcc::additive_increase, "B", 0, 1e6,
+                        kRoceOnly, "W_AI, by which a window grows at each update")),
+      optional(quantity("hpcc.base_rtt_us", h, &Hpcc::base_rtt, "us", 0, 1e6, kRoceOnly,
+                        "T, the round trip without queues; 0: that of each flow's own path")),
+      optional(quantity("hpcc.int_header_b", h, &Hpcc::int_header, "B", 0, 500, kRoceOnly,
+                        "telemetry on every data packet and acknowledgement")),
+      optional(quantity("hpcc.minimum_rate_mbps", h, &Hpcc::minimum_rate, "Mb/s", 0.1, 1e6,
+                        kRoceOnly, "lowest rate of a flow")),
+  };
+}
+
+std::vector<FabricParameter> infiniband_congestion_control() {
+  using Ibcc = Profile::Ibcc;
+  const auto cc = &Profile::ibcc;
+  return {
+      optional(
+          control_flag("ibcc.enabled", RdmaCongestionControl::kInfiniBand, kInfiniBandOnly,
+                       "InfiniBand's congestion control, annex A10: FECN, BECN, CCT; the same as "
+                       "`congestion.control: infiniband`")),
+      optional(quantity("ibcc.threshold", cc, &Ibcc::threshold, "1", 0, 15, kInfiniBandOnly,
+                        "egress queue at which a switch marks: (16 - threshold)/16 of "
+                        "`credits.vl_buffer_kb`; 0: never")),
+      optional(quantity("ibcc.marking_rate", cc, &Ibcc::marking_rate, "1", 0, 65535,
+                        kInfiniBandOnly, "packets that could be marked between two that are")),
+      optional(quantity("ibcc.packet_size", cc, &Ibcc::packet_size, "1", 0, 255, kInfiniBandOnly,
+                        "packets below this many blocks of 64 bytes are not marked")),
+      optional(flag("ibcc.victim_mask", cc, &Ibcc::victim_mask, kInfiniBandOnly,
+                    "switch ports to adapters mark although they lack credits, as where the "
+                    "adapter itself is slow")),
+      optional(quantity("ibcc.ccti_increase", cc, &Ibcc::ccti_increase, "1", 1, 255,
+                        kInfiniBandOnly, "steps that a BECN moves a queue pair's index up")),
+      optional(quantity("ibcc.ccti_limit", cc, &Ibcc::ccti_limit, "1", 1, 16383, kInfiniBandOnly,
+                        "highest index of the congestion control table")),
+      optional(quantity("ibcc.ccti_minimum", cc, &Ibcc::ccti_minimum, "1", 0, 16383,
+                        kInfiniBandOnly, "index that the timer stops at")),
+      optional(quantity("ibcc.ccti_timer", cc, &Ibcc::ccti_timer, "1", 1, 65535, kInfiniBandOnly,
+                        "x 1.024 us, after which the index falls by one")),
+      optional(quantity("ibcc.cct_step", cc, &Ibcc::cct_step, "1", 0.001, 100, kInfiniBandOnly,
+                        "entry i of the table delays the next packet by i x this x the time of "
+                        "the last one")),
   };
 }
 
@@ -346,8 +426,11 @@ std::vector<FabricParameter> make_table() {
   append(table, transport());
   append(table, ethernet());
   append(table, classes());
-  append(table, rate_control());
+  append(table, dcqcn());
+  append(table, congestion_control());
+  append(table, hpcc());
   append(table, credits());
+  append(table, infiniband_congestion_control());
   append(table, tcp_hosts());
   return table;
 }
@@ -423,12 +506,16 @@ std::uint64_t digest(const FabricProfile& profile) {
 
 namespace {
 
+/// The value that `node` states for a parameter, null when it states none.
+const base::yaml::Node* stated(const base::yaml::Node& node, std::string_view key) {
+  const std::size_t dot = key.find('.');
+  const base::yaml::Node* group = node.find(key.substr(0, dot));
+  return group == nullptr ? nullptr : group->find(key.substr(dot + 1));
+}
+
 /// The place of a parameter that `node` states; where it does not, that of `node`, with the key.
 base::Location place_of(const base::yaml::Node& node, std::string_view key) {
-  const std::size_t dot = key.find('.');
-  if (const base::yaml::Node* group = node.find(key.substr(0, dot))) {
-    if (const base::yaml::Node* value = group->find(key.substr(dot + 1))) return value->where;
-  }
+  if (const base::yaml::Node* value = stated(node, key)) return value->where;
   base::Location place = node.where;
   if (!place.key.empty()) place.key += '.';
   place.key += key;
@@ -445,10 +532,54 @@ void check_path_mtu(const FabricProfile& profile, const base::yaml::Node& node) 
   }
 }
 
+/// A value without its kind and source.
+const base::yaml::Node& bare(const base::yaml::Node& node) {
+  const base::yaml::Node* value = node.find("value");
+  return value == nullptr ? node : *value;
+}
+
+/// `flag` and `congestion.control` say the same thing; side by side they have to agree.
+void check_agreement(const base::yaml::Node& node, std::string_view flag, std::string_view name) {
+  const base::yaml::Node* on = stated(node, flag);
+  const base::yaml::Node* choice = stated(node, "congestion.control");
+  if (on == nullptr || choice == nullptr) return;
+  const std::string chosen = base::yaml::text(bare(*choice));
+  if (base::yaml::boolean(bare(*on)) != (chosen == name)) {
+    throw base::input_error(
+        on->where,
+        fmt::format("{} beside `congestion.control: {}`", bare(*on).description(), chosen),
+        "`congestion.control` alone, or two that agree");
+  }
+}
+
+void check_congestion_control(const FabricProfile& profile, const base::yaml::Node& node) {
+  check_agreement(node, "dcqcn.enabled", "dcqcn");
+  check_agreement(node, "ibcc.enabled", "infiniband");
+  const RdmaCongestionControl control = profile.congestion.control;
+  const bool infiniband = profile.kind == FabricKind::kInfiniBand;
+  if (control != RdmaCongestionControl::kNone &&
+      (control == RdmaCongestionControl::kInfiniBand) != infiniband) {
+    throw base::input_error(
+        place_of(node, "congestion.control"),
+        fmt::format("a control that `{}` fabrics do not have", name_of(profile.kind)),
+        infiniband ? "`none` or `infiniband`" : "`none`, `dcqcn` or `hpcc`");
+  }
+  if (control == RdmaCongestionControl::kInfiniBand &&
+      profile.ibcc.ccti_minimum > profile.ibcc.ccti_limit) {
+    throw base::input_error(
+        place_of(node, "ibcc.ccti_minimum"),
+        fmt::format("{} above the limit {}", profile.ibcc.ccti_minimum, profile.ibcc.ccti_limit),
+        "at most `ibcc.ccti_limit`");
+  }
+}
+
 }  // namespace
 
 void check(const FabricProfile& profile, const base::yaml::Node& node) {
-  if (profile.kind != FabricKind::kTcp) check_path_mtu(profile, node);
+  if (profile.kind != FabricKind::kTcp) {
+    check_path_mtu(profile, node);
+    check_congestion_control(profile, node);
+  }
   if (profile.kind != FabricKind::kInfiniBand && profile.ecn.kmin > profile.ecn.kmax) {
     throw base::input_error(
         place_of(node, "ecn.kmin_kb"),

@@ -48,6 +48,14 @@ enum class TcpCongestionControl {
   kDctcp,  ///< RFC 8257
 };
 
+/// What holds the queue pairs of RoCE v2 and InfiniBand back.
+enum class RdmaCongestionControl {
+  kNone,
+  kDcqcn,       ///< Zhu et al., SIGCOMM 2015 (RoCE v2)
+  kHpcc,        ///< Li et al., SIGCOMM 2019 (RoCE v2)
+  kInfiniBand,  ///< IBTA Volume 1, annex A10
+};
+
 struct FabricProfile {
   std::string id;    ///< catalogue id it was made from: "roce-v2"
   std::string name;  ///< key in results; the scenario's `name`, else the id
@@ -121,8 +129,11 @@ struct FabricProfile {
     double pmax = 0;  ///< 0..1
   } ecn;
 
+  struct Congestion {
+    RdmaCongestionControl control = RdmaCongestionControl::kNone;
+  } congestion;
+
   struct Dcqcn {
-    bool enabled = false;
     double g = 0;
     base::Time alpha_timer;
     base::Time increase_timer;
@@ -136,6 +147,27 @@ struct FabricProfile {
     base::Rate hyper_increase;
     base::Rate minimum_rate;
   } dcqcn;
+
+  struct Hpcc {
+    double eta = 0.95;                  ///< target utilisation
+    int max_stage = 5;                  ///< additive steps before a multiplicative one
+    base::Bytes additive_increase{80};  ///< W_AI, per window update
+    base::Time base_rtt;                ///< T; 0: of each flow's own path
+    base::Bytes int_header{42};         ///< on every data packet and acknowledgement
+    base::Rate minimum_rate = base::Rate::gigabits_per_second(0.1);
+  } hpcc;
+
+  struct Ibcc {
+    int threshold = 15;     ///< 0: marks nothing; 1 to 15: (16 - threshold)/16 of a lane's buffer
+    int marking_rate = 16;  ///< eligible packets between two that are marked
+    int packet_size = 0;    ///< x 64 bytes: shorter packets are not marked
+    bool victim_mask = false;  ///< ports to adapters mark although they lack credits
+    int ccti_increase = 1;     ///< steps of the index for a BECN
+    int ccti_limit = 127;      ///< highest index
+    int ccti_minimum = 0;      ///< lowest index
+    int ccti_timer = 50;       ///< x 1.024 us until the index falls by one
+    double cct_step = 0.25;    ///< entry i of the table: a delay of i x this packet times
+  } ibcc;
 
   struct Credits {
     int hoq_lifetime_exponent =

@@ -39,7 +39,7 @@ constexpr std::array<Pair, 19> kUnits = {{
 }};
 
 /// What 0 stands for where it is no amount.
-constexpr std::array<Pair, 14> kZeros = {{
+constexpr std::array<Pair, 16> kZeros = {{
     {"fp32_tflops", "no such units"},
     {"bf16_tflops", "no such units"},
     {"fp8_tflops", "no such units"},
@@ -54,6 +54,8 @@ constexpr std::array<Pair, 14> kZeros = {{
     {"kv_lora_rank", "none"},
     {"transport.window_kb", "unlimited"},
     {"dcqcn.cnp_interval_us", "no limit"},
+    {"hpcc.base_rtt_us", "of each path"},
+    {"ibcc.threshold", "never"},
 }};
 
 bool is_zero(std::string_view text) {

@@ -6,18 +6,20 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/units.h"
-#include "catalog/fabric_profile.h"
+#include "packet/rdma_control.h"
 
 namespace fabricast::packet {
 
-class DcqcnSender {
+class DcqcnSender : public RdmaControl {
  public:
   using Parameters = catalog::FabricProfile::Dcqcn;
+  static const Parameters& parameters(const catalog::FabricProfile& profile) {
+    return profile.dcqcn;
+  }
 
   /// Starts unlimited, at line rate.
-  void initialise(base::Rate line_rate) {
-    line_ = static_cast<double>(line_rate.bps());
+  void initialise(const Parameters&, const RdmaPath& path) {
+    line_ = static_cast<double>(path.line_rate.bps());
     current_ = target_ = line_;
   }
 
@@ -31,8 +33,7 @@ class DcqcnSender {
     return alpha_;
   }
   /// When the increase timer is due; alpha's decay is caught up with when it matters.
-  /// PRECONDITION: limited().
-  base::Time deadline() const { return increase_deadline_; }
+  base::Time deadline() const { return limited_ ? increase_deadline_ : base::Time::max(); }
 
   /// A CNP: remember the rate as target, cut by alpha/2, raise alpha, start recovery anew. Cuts
   /// come at least `decrease_interval` apart.

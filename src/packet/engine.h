@@ -3,6 +3,7 @@
 // the adapters, `tcp.h` the TCP host; each defines the members declared under its heading here.
 
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <unordered_map>
 #include <vector>
@@ -50,7 +51,7 @@ class Engine final : public PacketNetwork {
     kResume,  ///< XON takes effect; target: egress port, value: class
     kCredit,  ///< a flow-control packet reaches a stalled sender; target: egress port, value: class
     kPaced,   ///< a rate-limited queue pair may send again; target: flow
-    kRateTimer,     ///< DCQCN deadline; target: flow
+    kControlTimer,  ///< deadline of a congestion control; target: flow
     kRetransmit,    ///< retransmission timer; target: flow
     kDelayedAck,    ///< an acknowledgement has been held back long enough; target: flow
     kCoreDone,      ///< a core has finished its first job; target: core
@@ -103,6 +104,9 @@ class Engine final : public PacketNetwork {
   void drop(PacketIndex packet);
   bool admit(Packet& packet, std::uint32_t ingress, PortState& out);
   void accept_on_lane(std::uint32_t ingress, const Packet& packet);
+  void stamp(const PortState& port, PacketIndex packet);
+  IntRecord& telemetry_of(PacketIndex packet);
+  void mark_at_root(std::uint32_t port, Packet& packet, std::int64_t queued);
   void send_pause(std::uint32_t ingress, unsigned traffic_class, bool xoff);
   void on_pause(std::uint32_t port, unsigned traffic_class);
   void on_resume(std::uint32_t port, unsigned traffic_class);
@@ -154,16 +158,28 @@ class Engine final : public PacketNetwork {
   void join_ring(std::uint32_t index);
   void leave_ring(PortState& port, ReadyRing& ring, unsigned traffic_class);
   PacketIndex pull(std::uint32_t port, unsigned traffic_class);
+  void sent_under_control(std::uint32_t index, std::uint32_t sequence, std::uint16_t wire);
+  bool must_pace(const QueuePair& qp) const;
+  std::int64_t pace_due(const QueuePair& qp) const;
+  void wait_for_turn(std::uint32_t index);
   void on_data(PacketIndex packet);
+  bool arrives_in_order(QueuePair& qp, std::uint32_t sequence, bool* duplicate);
+  void notify_source(std::uint32_t index);
   void on_ack(PacketIndex packet);
+  void acknowledge_to_control(std::uint32_t index, const Packet& ack, std::uint32_t newly,
+                              std::span<const IntHop> hops);
   void on_cnp(std::uint32_t index);
   void schedule_pace(std::uint32_t index);
   void on_paced(std::uint32_t index);
-  void on_rate_timer(std::uint32_t index);
+  void on_control_timer(std::uint32_t index);
   void on_retransmit_timer(std::uint32_t index);
   void rewind(QueuePair& qp, std::uint32_t sequence);
-  void reply(std::uint32_t index, PacketType type, std::uint32_t sequence);
-  void schedule_rate_timer(std::uint32_t index);
+  void reply(std::uint32_t index, PacketType type, std::uint32_t sequence, bool becn = false);
+  void heed_control(std::uint32_t index);
+  void schedule_control_timer(std::uint32_t index);
+  std::uint32_t window_limit(const QueuePair& qp) const;
+  void initialise_control(QueuePair& qp);
+  base::Time one_way(std::uint32_t path, std::int64_t bytes) const;
 
   // TCP hosts (tcp.h).
   void pump(std::uint32_t index);
@@ -191,6 +207,10 @@ class Engine final : public PacketNetwork {
   std::vector<Lane> lanes_;                   ///< per port and class (InfiniBand)
   std::vector<CreditUpdate> credit_updates_;  ///< a ring per lane
   std::size_t credit_ring_ = 0;               ///< entries of one ring
+  std::vector<FecnMarker> markers_;           ///< per lane, with InfiniBand's congestion control
+  bool telemetry_on_ = false;                 ///< switches write into packets (HPCC)
+  std::vector<IntRecord> telemetry_;          ///< by packet; empty unless it is on
+  IntRecord received_;                        ///< of the data packet that is being received
   std::vector<Flow> flows_;
   std::vector<Adapter> adapters_;
   std::vector<Core> cores_;

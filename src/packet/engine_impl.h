@@ -32,7 +32,15 @@ Engine<K>::Engine(std::shared_ptr<const fabric::Fabric> fabric,
   if (kRoce && profile_.pfc.enabled) {
     lossless_classes_ = std::min(profile_.pfc.lossless_classes, profile_.classes.count);
   }
+  telemetry_on_ = kRoce && profile_.congestion.control == catalog::RdmaCongestionControl::kHpcc;
+  if (telemetry_on_) {
+    profile_.link.header += profile_.hpcc.int_header;
+    profile_.link.ack += profile_.hpcc.int_header;
+  }
   build_ports();
+  if (kCredits && profile_.congestion.control == catalog::RdmaCongestionControl::kInfiniBand) {
+    markers_.resize(lanes_.size());
+  }
   if (several_classes_) arbiters_.resize(ports_.size());
   if constexpr (kEthernet) build_buffers();
   if (profile_.pfc.watchdog) watches_.resize(ports_.size() * kMaxClasses);
@@ -187,11 +195,11 @@ std::uint32_t Engine<K>::make_flow(std::uint32_t source, std::uint32_t destinati
     flow.source_core = source * per_nic + adapters_[source].flows++ % per_nic;
     flow.destination_core = destination * per_nic + adapters_[destination].flows++ % per_nic;
   } else {
-    flow.rate.initialise(fabric_->port(fabric::PortId(flow.source_port)).rate);
     flow.last_cnp_ps = std::numeric_limits<std::int64_t>::min() / 2;
     if (profile_.transport.recovery != catalog::LossRecovery::kGoBackN) {
       flow.window.initialise(4096);
     }
+    initialise_control(flow);
   }
   return index;
 }
@@ -423,8 +431,8 @@ void Engine<K>::dispatch(const engine::Event& event) {
     case kPaced:
       if constexpr (!kTcp) on_paced(event.target());
       break;
-    case kRateTimer:
-      if constexpr (!kTcp) on_rate_timer(event.target());
+    case kControlTimer:
+      if constexpr (!kTcp) on_control_timer(event.target());
       break;
     case kRetransmit:
       if constexpr (kTcp) {

@@ -7,8 +7,8 @@
 
 #include "catalog/fabric_profile.h"
 #include "network/network.h"
-#include "packet/dcqcn.h"
 #include "packet/packet.h"
+#include "packet/rdma_congestion.h"
 #include "packet/receive_window.h"
 #include "packet/tcp_receiver.h"
 #include "packet/tcp_sender.h"
@@ -82,18 +82,21 @@ struct QueuePair : FlowBase {
   std::uint32_t unacked = 0;
   std::uint32_t highest = 0;     ///< one past the highest ever sent
   std::uint32_t resend = kNone;  ///< selective repeat: this one first
+  std::uint32_t limit = kNone;   ///< most packets under way, by every window there is
   std::uint32_t ready_next = kNone;
   bool ready = false;            ///< in its adapter's ring, or waiting for its pace
   bool paced = false;            ///< waiting for its pace, until `pace_ps`
-  std::uint16_t paced_wire = 0;  ///< length of the packet that it sent last, and when
-  std::int64_t sent_ps = 0;
+  std::uint16_t paced_wire = 0;  ///< length of the packet that it sent last, and when; where
+  std::int64_t sent_ps = 0;      ///< there is a congestion control
   std::int64_t pace_ps = 0;
   bool nak_sent = false;
-  bool rate_timer_pending = false;
+  bool control_timer_pending = false;
   std::uint8_t retries = 0;
   std::uint32_t expected = 0;  ///< receiver, go-back-N
   std::int64_t last_cnp_ps = 0;
-  DcqcnSender rate;
+  std::uint32_t timed = kNone;  ///< the packet whose round trip is being timed
+  std::int64_t timed_ps = 0;    ///< when it left
+  RdmaCongestion control;
   ReceiveWindow window;  ///< receiver, other recovery schemes
 };
 

@@ -27,7 +27,7 @@ void Engine<K>::enqueue(std::uint32_t index, PacketIndex packet) {
     drop(packet);
     return;
   }
-  if (packets_[packet].type == PacketType::kCnp) {
+  if (kEthernet && packets_[packet].type == PacketType::kCnp) {
     port.control.push(packets_, packet);
   } else {
     const unsigned c = packets_[packet].traffic_class;
@@ -128,13 +128,15 @@ PacketIndex Engine<K>::take(std::uint32_t index, unsigned c) {
   PortState& port = ports_[index];
   if ((port.queued & mask_of(c)) == 0) return pull(index, c);
   ClassQueue& queue = port.classes[c];
-  const Packet& head = packets_[queue.packets.front()];
+  Packet& head = packets_[queue.packets.front()];
   if (head.time_ps > now().ps()) {  // its tail is not in yet and this link is faster
     wake_at(index, head.time_ps);
     return kNone;
   }
   if constexpr (kCredits) {
     if (!take_credits(index, c, head.wire)) return kNone;
+    if (!markers_.empty() && port.adapter == kNone)
+      mark_at_root(index, head, queue.bytes - head.wire);
   }
   queue.bytes -= head.wire;
   const PacketIndex packet = queue.packets.pop(packets_);
@@ -146,7 +148,10 @@ template <FabricKind K>
 void Engine<K>::transmit(std::uint32_t index, PacketIndex packet_index) {
   PortState& port = ports_[index];
   Packet& packet = packets_[packet_index];
-  if (port.adapter == kNone) leave_switch(port, packet);
+  if (port.adapter == kNone) {
+    leave_switch(port, packet);
+    if (kRoce && telemetry_on_ && packet.type == PacketType::kData) stamp(port, packet_index);
+  }
   const std::int64_t start = now().ps();
   const std::int64_t serialisation = port.serialisation_ps(packet.wire);
   const std::int64_t gap = (packet.wire * port.gap_per_byte_q16) >> 16;
@@ -160,6 +165,37 @@ void Engine<K>::transmit(std::uint32_t index, PacketIndex packet_index) {
   const bool first = port.wire.empty();
   port.wire.push(packets_, packet_index);
   if (first) events_.push(base::Time::picoseconds(packet.time_ps), kArrive, index);
+}
+
+template <FabricKind K>
+IntRecord& Engine<K>::telemetry_of(PacketIndex packet) {
+  if (packet >= telemetry_.size()) telemetry_.resize(packet + std::size_t{1});
+  return telemetry_[packet];
+}
+
+// The switch's record of itself, as the packet starts to leave it.
+template <FabricKind K>
+void Engine<K>::stamp(const PortState& port, PacketIndex packet) {
+  IntHop hop;
+  hop.time_ps = now().ps();
+  hop.sent_bytes = port.sent_bytes;
+  hop.rate_bps = (8'000'000'000'000LL << 16) / port.ps_per_byte_q16;
+  hop.queued_bytes = static_cast<std::uint32_t>(port.classes[packets_[packet].traffic_class].bytes);
+  hop.port = static_cast<std::uint32_t>(&port - ports_.data());
+  telemetry_of(packet).push(hop);
+}
+
+// FECN on a packet that leaves a switch with `queued` bytes waiting behind it.
+template <FabricKind K>
+void Engine<K>::mark_at_root(std::uint32_t index, Packet& packet, std::int64_t queued) {
+  if (packet.type != PacketType::kData) return;
+  const std::size_t lane = lane_of(index, packet.traffic_class);
+  const auto full = static_cast<std::int64_t>((profile_.link.mtu + profile_.link.header).count());
+  FecnMarker::Port port;
+  port.queued = queued;
+  port.has_credits = lanes_[lane].sender.may_send(credit_blocks(full));
+  port.to_adapter = !ports_[index].peer_is_switch;
+  if (markers_[lane].mark(profile_, port, packet.wire)) packet.marked = true;
 }
 
 template <FabricKind K>

@@ -1,8 +1,8 @@
 #pragma once
 // The reliable connection at the adapters, RoCE v2 and InfiniBand alike (IBTA Volume 1,
 // section 9.7): packets in sequence, cumulative acknowledgements, a NAK on a gap, a timeout
-// of 4.096 us * 2^t that ends every loss. Adapters serve their queue pairs round robin; DCQCN holds
-// a queue pair to its rate. Included by engine.h only.
+// of 4.096 us * 2^t that ends every loss. Adapters serve their queue pairs round robin; a
+// congestion control holds a queue pair to a rate, a window, or both. Included by engine.h only.
 
 #include <algorithm>
 #include <limits>
@@ -17,18 +17,61 @@ inline constexpr int kRetryLimit = 7;
 /// Wire bytes of a congestion notification: RoCE v2 annex A17, 16 bytes of payload behind the
 /// headers of any RoCE v2 packet (Ethernet 38, IP 20, UDP 8, BTH 12, ICRC 4).
 inline constexpr std::uint16_t kCnpBytes = 98;
+/// The same on InfiniBand: LRH 8, BTH 12, payload 16, ICRC 4, VCRC 2.
+inline constexpr std::uint16_t kInfiniBandCnpBytes = 42;
 
 template <FabricKind K>
 bool Engine<K>::has_work(const QueuePair& qp) const {
   if (qp.resend != kNone) return true;
-  if (qp.next >= qp.posted) return false;
-  const std::uint32_t in_flight = qp.next - qp.unacked;
-  if (profile_.transport.recovery != catalog::LossRecovery::kGoBackN &&
-      in_flight >= qp.window.capacity()) {
-    return false;
+  return qp.next < qp.posted && qp.next - qp.unacked < qp.limit;
+}
+
+// Packets that may be under way: a window lets another one go while what is under way is shorter
+// than the window.
+template <FabricKind K>
+std::uint32_t Engine<K>::window_limit(const QueuePair& qp) const {
+  const auto packets = [](std::int64_t window, std::int64_t packet) {
+    return static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(window / packet + (window % packet != 0 ? 1 : 0), 1, kNone));
+  };
+  std::uint32_t limit = kNone;
+  if (profile_.transport.recovery != catalog::LossRecovery::kGoBackN) {
+    limit = qp.window.capacity();
   }
-  const std::int64_t window = profile_.transport.window.count();
-  return window == 0 || in_flight * profile_.link.mtu.count() < window;
+  const base::Bytes mtu = profile_.link.mtu;
+  if (profile_.transport.window > base::Bytes()) {
+    limit = std::min(limit, packets(profile_.transport.window.count(), mtu.count()));
+  }
+  return std::min(limit, packets(qp.control.window_bytes(), (mtu + profile_.link.header).count()));
+}
+
+// The time of a packet on an idle path, from its first bit to its last at the far end.
+template <FabricKind K>
+base::Time Engine<K>::one_way(std::uint32_t path, std::int64_t bytes) const {
+  const std::int64_t head = std::min(bytes, kHeadBytes);
+  std::int64_t ps = 0;
+  for (std::uint32_t i = path;; ++i) {
+    const PortState& port = ports_[paths_[i]];
+    ps += port.serialisation_ps(port.head_arrives ? head : bytes) + port.propagation_ps +
+          port.pipeline_ps;
+    if (!port.peer_is_switch) return base::Time::picoseconds(ps);
+    if (port.head_arrives && ports_[paths_[i + 1]].ps_per_byte_q16 < port.ps_per_byte_q16) {
+      ps += port.serialisation_ps(bytes) - port.serialisation_ps(head);
+    }
+  }
+}
+
+// T counts what an acknowledgement waits for: that of a full packet comes after `ack_every`.
+template <FabricKind K>
+void Engine<K>::initialise_control(QueuePair& qp) {
+  const std::int64_t data = (profile_.link.mtu + profile_.link.header).count();
+  RdmaPath path;
+  path.line_rate = fabric_->port(fabric::PortId(qp.source_port)).rate;
+  path.base_rtt = one_way(qp.path, data) + one_way(qp.reverse_path, profile_.link.ack.count()) +
+                  base::transmission_time(base::Bytes(data), path.line_rate) *
+                      (profile_.transport.ack_every - 1);
+  qp.control.initialise(static_cast<std::size_t>(profile_.congestion.control), profile_, path);
+  qp.limit = window_limit(qp);
 }
 
 template <FabricKind K>
@@ -36,10 +79,35 @@ void Engine<K>::mark_ready(std::uint32_t index) {
   if constexpr (!kTcp) {
     QueuePair& qp = flows_[index];
     if (qp.ready || !has_work(qp)) return;
-    qp.ready = true;
-    join_ring(index);
-    try_start(qp.source_port);
+    wait_for_turn(index);
+    if (!qp.paced) try_start(qp.source_port);
   }
+}
+
+// When the next packet may leave: the length of the last one over the rate behind it.
+template <FabricKind K>
+std::int64_t Engine<K>::pace_due(const QueuePair& qp) const {
+  return qp.sent_ps + static_cast<std::int64_t>(qp.paced_wire * 8e12 / qp.control.rate_bps());
+}
+
+template <FabricKind K>
+bool Engine<K>::must_pace(const QueuePair& qp) const {
+  return qp.control.limited() && pace_due(qp) > now().ps();
+}
+
+// A queue pair that has work stands in its adapter's ring, or waits for its pace and stands in
+// none.
+template <FabricKind K>
+void Engine<K>::wait_for_turn(std::uint32_t index) {
+  QueuePair& qp = flows_[index];
+  qp.ready = true;
+  if (!must_pace(qp)) {
+    join_ring(index);
+    return;
+  }
+  qp.paced = true;
+  qp.pace_ps = std::numeric_limits<std::int64_t>::max();
+  schedule_pace(index);
 }
 
 // Last in its adapter's ring.
@@ -107,35 +175,38 @@ PacketIndex Engine<K>::pull(std::uint32_t port_index, unsigned c) {
       packet.ack_request = qp.next < qp.posted && !has_work(qp);  // the window is used up
     }
 
-    if constexpr (kRoce) {
-      qp.rate.on_sent(profile_.dcqcn, wire);
-      if (qp.rate.limited() && has_work(qp)) {
-        qp.ready = true;  // it waits for its pace and stands in no ring
-        qp.paced = true;
-        qp.paced_wire = wire;
-        qp.sent_ps = now().ps();
-        qp.pace_ps = std::numeric_limits<std::int64_t>::max();
-        schedule_pace(index);
-        return packet_index;
+    if (qp.control.active()) {
+      sent_under_control(index, sequence, wire);
+      if constexpr (kRoce) {
+        if (telemetry_on_) telemetry_of(packet_index).clear();
       }
     }
-    if (has_work(qp)) {
-      qp.ready = true;
-      join_ring(index);
-    }
+    if (has_work(qp)) wait_for_turn(index);
     return packet_index;
   }
 }
 
-// The next packet may leave its length over the rate after the last one. Called again when the rate
-// has risen: an earlier event replaces the one under way, which then finds that it is not meant.
+template <FabricKind K>
+void Engine<K>::sent_under_control(std::uint32_t index, std::uint32_t sequence,
+                                   std::uint16_t wire) {
+  QueuePair& qp = flows_[index];
+  qp.paced_wire = wire;
+  qp.sent_ps = now().ps();
+  if (qp.timed == kNone && sequence + 1 == qp.highest) {  // sent again, it would have two times
+    qp.timed = sequence;
+    qp.timed_ps = now().ps();
+  }
+  qp.control.on_sent(profile_, wire);
+}
+
+// Called again when the rate has risen: an earlier event replaces the one under way, which then
+// finds that it is not meant.
 template <FabricKind K>
 void Engine<K>::schedule_pace(std::uint32_t index) {
-  if constexpr (kRoce) {
+  if constexpr (!kTcp) {
     QueuePair& qp = flows_[index];
     if (!qp.paced) return;
-    const auto gap = static_cast<std::int64_t>(qp.paced_wire * 8e12 / qp.rate.rate_bps());
-    const std::int64_t at = std::max(now().ps(), qp.sent_ps + gap);
+    const std::int64_t at = qp.control.limited() ? std::max(now().ps(), pace_due(qp)) : now().ps();
     if (at >= qp.pace_ps) return;
     qp.pace_ps = at;
     events_.push(base::Time::picoseconds(at), kPaced, index);
@@ -148,53 +219,72 @@ void Engine<K>::on_paced(std::uint32_t index) {
   if (!qp.paced || qp.pace_ps != now().ps()) return;
   qp.paced = false;
   qp.ready = false;
-  mark_ready(index);
+  if (!has_work(qp)) return;
+  qp.ready = true;
+  join_ring(index);
+  try_start(qp.source_port);
 }
 
 template <FabricKind K>
-void Engine<K>::reply(std::uint32_t index, PacketType type, std::uint32_t sequence) {
+void Engine<K>::reply(std::uint32_t index, PacketType type, std::uint32_t sequence, bool becn) {
   const PacketIndex packet_index = packets_.allocate();
   Packet& packet = packets_[packet_index];
   packet.flow = index;
   packet.type = type;
   packet.sequence = sequence;
   packet.traffic_class = static_cast<std::uint8_t>(flows_[index].traffic_class);
-  packet.wire =
-      type == PacketType::kCnp ? kCnpBytes : static_cast<std::uint16_t>(profile_.link.ack.count());
+  packet.marked = becn;
+  packet.wire = static_cast<std::uint16_t>(profile_.link.ack.count());
+  if (type == PacketType::kCnp) {
+    packet.wire = kCredits ? kInfiniBandCnpBytes : kCnpBytes;
+  } else if (telemetry_on_) {
+    telemetry_of(packet_index) = received_;
+  }
   packet.time_ps = now().ps();
   enqueue(flows_[index].destination_port, packet_index);
+}
+
+// RoCE's notification point: at most one CNP per queue pair and interval.
+template <FabricKind K>
+void Engine<K>::notify_source(std::uint32_t index) {
+  QueuePair& qp = flows_[index];
+  if (profile_.congestion.control != catalog::RdmaCongestionControl::kDcqcn ||
+      now().ps() - qp.last_cnp_ps < profile_.dcqcn.cnp_interval.ps()) {
+    return;
+  }
+  qp.last_cnp_ps = now().ps();
+  ++counters_.cnps;
+  reply(index, PacketType::kCnp, 0);
+}
+
+template <FabricKind K>
+bool Engine<K>::arrives_in_order(QueuePair& qp, std::uint32_t sequence, bool* duplicate) {
+  if (profile_.transport.recovery == catalog::LossRecovery::kGoBackN) {
+    *duplicate = sequence < qp.expected;
+    if (sequence != qp.expected) return false;
+    ++qp.expected;
+    return true;
+  }
+  using Outcome = ReceiveWindow::Outcome;
+  const Outcome outcome = qp.window.receive(sequence);
+  *duplicate = outcome == Outcome::kDuplicate;
+  qp.expected = qp.window.expected();
+  return outcome == Outcome::kInOrder;
 }
 
 template <FabricKind K>
 void Engine<K>::on_data(PacketIndex packet_index) {
   const Packet packet = packets_[packet_index];
+  if (telemetry_on_) received_ = telemetry_[packet_index];
   packets_.release(packet_index);
   QueuePair& qp = flows_[packet.flow];
-  if constexpr (kRoce) {
-    if (packet.marked) {
-      ++counters_.ecn_marked_packets;
-      if (profile_.dcqcn.enabled &&
-          now().ps() - qp.last_cnp_ps >= profile_.dcqcn.cnp_interval.ps()) {
-        qp.last_cnp_ps = now().ps();
-        ++counters_.cnps;
-        reply(packet.flow, PacketType::kCnp, 0);
-      }
-    }
+  if (packet.marked) {
+    ++counters_.ecn_marked_packets;
+    if constexpr (kRoce) notify_source(packet.flow);
   }
-  bool in_order = false;
+  const bool becn = kCredits && packet.marked;  // goes back with what is sent now, or by itself
   bool duplicate = false;
-  if (profile_.transport.recovery == catalog::LossRecovery::kGoBackN) {
-    in_order = packet.sequence == qp.expected;
-    duplicate = packet.sequence < qp.expected;
-    if (in_order) ++qp.expected;
-  } else {
-    using Outcome = ReceiveWindow::Outcome;
-    const Outcome outcome = qp.window.receive(packet.sequence);
-    in_order = outcome == Outcome::kInOrder;
-    duplicate = outcome == Outcome::kDuplicate;
-    qp.expected = qp.window.expected();
-  }
-  if (in_order) {
+  if (arrives_in_order(qp, packet.sequence, &duplicate)) {
     qp.nak_sent = false;
     ++qp.unreported_packets;
     const std::uint32_t before = qp.receiving;
@@ -203,13 +293,20 @@ void Engine<K>::on_data(PacketIndex packet_index) {
     if (message_done || packet.ack_request ||
         qp.unreported_packets >= static_cast<std::uint32_t>(profile_.transport.ack_every)) {
       qp.unreported_packets = 0;
-      reply(packet.flow, PacketType::kAck, qp.expected);
+      reply(packet.flow, PacketType::kAck, qp.expected, becn);
+      return;
     }
   } else if (duplicate) {
-    reply(packet.flow, PacketType::kAck, qp.expected);
+    reply(packet.flow, PacketType::kAck, qp.expected, becn);
+    return;
   } else if (!qp.nak_sent && profile_.transport.recovery != catalog::LossRecovery::kOutOfOrder) {
     qp.nak_sent = true;  // one NAK per gap (IBTA 9.7.5.2.8)
-    reply(packet.flow, PacketType::kNak, qp.expected);
+    reply(packet.flow, PacketType::kNak, qp.expected, becn);
+    return;
+  }
+  if (becn) {
+    ++counters_.cnps;
+    reply(packet.flow, PacketType::kCnp, 0);
   }
 }
 
@@ -226,7 +323,8 @@ void Engine<K>::on_ack(PacketIndex packet_index) {
   packets_.release(packet_index);
   if constexpr (!kTcp) {
     QueuePair& qp = flows_[packet.flow];
-    if (packet.sequence > qp.unacked) {
+    const std::uint32_t newly = packet.sequence > qp.unacked ? packet.sequence - qp.unacked : 0;
+    if (newly > 0) {
       qp.unacked = packet.sequence;
       qp.next = std::max(qp.next, qp.unacked);
       if (qp.resend != kNone && qp.resend < qp.unacked) qp.resend = kNone;
@@ -241,6 +339,11 @@ void Engine<K>::on_ack(PacketIndex packet_index) {
       } else {
         qp.resend = packet.sequence;
       }
+    }
+    if (qp.control.active()) {
+      acknowledge_to_control(
+          packet.flow, packet, newly,
+          telemetry_on_ ? telemetry_[packet_index].view() : std::span<const IntHop>());
     }
     mark_ready(packet.flow);
   }
@@ -273,31 +376,58 @@ void Engine<K>::on_retransmit_timer(std::uint32_t index) {
 }
 
 template <FabricKind K>
+void Engine<K>::acknowledge_to_control(std::uint32_t index, const Packet& packet,
+                                       std::uint32_t newly, std::span<const IntHop> hops) {
+  QueuePair& qp = flows_[index];
+  RdmaAck ack;
+  ack.now = now();
+  if (qp.timed != kNone && qp.timed < qp.unacked) {
+    ack.rtt = now() - base::Time::picoseconds(qp.timed_ps);
+    qp.timed = kNone;
+  }
+  ack.newly = newly * profile_.link.mtu.count();
+  ack.unacked = qp.unacked;
+  ack.next = qp.next;
+  ack.echo = packet.marked;
+  ack.hops = hops;
+  qp.control.on_ack(profile_, ack);
+  heed_control(index);
+}
+
+template <FabricKind K>
 void Engine<K>::on_cnp(std::uint32_t index) {
-  if constexpr (kRoce) {
-    flows_[index].rate.on_cnp(profile_.dcqcn, now());
-    schedule_rate_timer(index);
+  if constexpr (!kTcp) {
+    flows_[index].control.on_cnp(profile_, now());
+    heed_control(index);
   }
 }
 
+// Rate, window or deadline of a queue pair may have changed.
 template <FabricKind K>
-void Engine<K>::schedule_rate_timer(std::uint32_t index) {
-  if constexpr (kRoce) {
-    QueuePair& qp = flows_[index];
-    if (qp.rate_timer_pending || !qp.rate.limited()) return;
-    qp.rate_timer_pending = true;
-    events_.push(std::max(now(), qp.rate.deadline()), kRateTimer, index);
-  }
+void Engine<K>::heed_control(std::uint32_t index) {
+  QueuePair& qp = flows_[index];
+  qp.limit = window_limit(qp);
+  schedule_pace(index);
+  schedule_control_timer(index);
 }
 
 template <FabricKind K>
-void Engine<K>::on_rate_timer(std::uint32_t index) {
-  if constexpr (kRoce) {
+void Engine<K>::schedule_control_timer(std::uint32_t index) {
+  QueuePair& qp = flows_[index];
+  const base::Time deadline = qp.control.deadline();
+  if (qp.control_timer_pending || deadline == base::Time::max()) return;
+  qp.control_timer_pending = true;
+  events_.push(std::max(now(), deadline), kControlTimer, index);
+}
+
+template <FabricKind K>
+void Engine<K>::on_control_timer(std::uint32_t index) {
+  if constexpr (!kTcp) {
     QueuePair& qp = flows_[index];
-    qp.rate_timer_pending = false;
-    qp.rate.on_deadline(profile_.dcqcn, now());
-    schedule_pace(index);
-    schedule_rate_timer(index);
+    qp.control_timer_pending = false;
+    qp.control.on_deadline(profile_, now());
+    heed_control(index);
+    mark_ready(index);
   }
 }
 

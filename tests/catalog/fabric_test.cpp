@@ -119,6 +119,37 @@ TEST(Overrides, refuse_a_virtual_lane_buffer_that_is_not_whole_credits_or_below_
       [] { overridden("infiniband", "{profile: infiniband, credits: {vl_buffer_kb: 262.144}}"); });
 }
 
+TEST(Overrides, choose_a_congestion_control_with_one_key) {
+  using Control = RdmaCongestionControl;
+  const auto control = [](const char* id, const char* yaml) {
+    return overridden(id, yaml).congestion.control;
+  };
+  EXPECT_EQ(control("roce-v2", "{profile: roce-v2}"), Control::kDcqcn) << "as dcqcn.enabled says";
+  EXPECT_EQ(control("roce-v2", "{profile: roce-v2, dcqcn: {enabled: false}}"), Control::kNone);
+  EXPECT_EQ(control("roce-v2", "{profile: roce-v2, congestion: {control: hpcc}}"), Control::kHpcc);
+  EXPECT_EQ(control("infiniband", "{profile: infiniband}"), Control::kNone);
+  EXPECT_EQ(control("infiniband", "{profile: infiniband, ibcc: {enabled: true}}"),
+            Control::kInfiniBand);
+  EXPECT_EQ(parameter(overridden("roce-v2", "{profile: roce-v2, congestion: {control: hpcc}}"),
+                      "dcqcn.enabled"),
+            0);
+}
+
+TEST(Overrides, refuse_two_congestion_controls_that_contradict_each_other) {
+  const base::Error error = input_error_of([] {
+    overridden("roce-v2",
+               "{profile: roce-v2, dcqcn: {enabled: true}, congestion: {control: hpcc}}");
+  });
+  EXPECT_EQ(error.where().key, "dcqcn.enabled");
+  EXPECT_TRUE(contains(error, "congestion.control: hpcc")) << error.what();
+  EXPECT_NO_THROW(overridden(
+      "roce-v2", "{profile: roce-v2, dcqcn: {enabled: false}, congestion: {control: hpcc}}"));
+  const base::Error kind = input_error_of(
+      [] { overridden("infiniband", "{profile: infiniband, congestion: {control: hpcc}}"); });
+  EXPECT_EQ(kind.where().key, "congestion.control");
+  EXPECT_TRUE(contains(kind, "`none` or `infiniband`")) << kind.what();
+}
+
 TEST(Overrides, refuse_dctcp_on_a_fabric_that_does_not_mark) {
   const base::Error error =
       input_error_of([] { overridden("tcp", "{profile: tcp, tcp: {congestion_control: dctcp}}"); });

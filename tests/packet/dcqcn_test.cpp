@@ -15,7 +15,7 @@ using namespace testing;
 
 class Dcqcn : public ::testing::Test {
  protected:
-  void SetUp() override { sender_.initialise(100_gbps); }
+  void SetUp() override { sender_.initialise(p_, {100_gbps, 10_us}); }
   const FabricProfile::Dcqcn p_ = roce().dcqcn;
   DcqcnSender sender_;
 };

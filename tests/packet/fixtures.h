@@ -56,7 +56,7 @@ inline FabricProfile roce() {
   p.ecn.kmin = Bytes(150'000);
   p.ecn.kmax = Bytes(1'500'000);
   p.ecn.pmax = 0.1;
-  p.dcqcn.enabled = true;
+  p.congestion.control = catalog::RdmaCongestionControl::kDcqcn;
   p.dcqcn.g = 1.0 / 256;
   p.dcqcn.alpha_timer = 55_us;
   p.dcqcn.increase_timer = 55_us;

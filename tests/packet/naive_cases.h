@@ -44,7 +44,7 @@ inline Case random_case(std::uint64_t number) {
   p.paths.qps_per_connection = static_cast<int>(1 + random.below(3));
   p.transport.timeout_exponent = 20;  // a timer that never fires here
   p.transport.ack_every = static_cast<int>(1 + random.below(4));
-  p.dcqcn.enabled = false;
+  p.congestion.control = catalog::RdmaCongestionControl::kNone;
   p.ecn.enabled = random.below(2) == 0;
   p.ecn.kmin = 8_KiB;
   p.ecn.kmax = 200_KiB;

@@ -28,7 +28,10 @@ inline RandomScenario random_scenario(FabricKind kind, std::uint64_t number) {
   s.profile.switching.buffer =
       Bytes(static_cast<std::int64_t>(1'000'000 + random.below(8'000'000)));
   s.profile.pfc.alpha = 1.0 / static_cast<double>(1 << random.below(5));
-  s.profile.dcqcn.enabled = s.profile.ecn.enabled = random.below(2) == 0;
+  s.profile.ecn.enabled = random.below(2) == 0;
+  if (!s.profile.ecn.enabled) {
+    s.profile.congestion.control = catalog::RdmaCongestionControl::kNone;
+  }
   s.profile.tcp.minimum_rto = 2_ms;
   if (random.below(2) == 0) s.profile.switching.forwarding = catalog::Forwarding::kStoreAndForward;
   const std::uint64_t count = 1 + random.below(40);
@@ -42,6 +45,12 @@ inline RandomScenario random_scenario(FabricKind kind, std::uint64_t number) {
   }
   s.profile.tcp.congestion_control = static_cast<catalog::TcpCongestionControl>(random.below(3));
   s.profile.tcp.sack = random.below(2) == 0;
+  if (random.below(3) == 0 && kind == FabricKind::kRoceV2) {
+    s.profile.congestion.control = catalog::RdmaCongestionControl::kHpcc;
+  }
+  if (random.below(2) == 0 && kind == FabricKind::kInfiniBand) {
+    s.profile.congestion.control = catalog::RdmaCongestionControl::kInfiniBand;
+  }
   return s;
 }
 

@@ -13,7 +13,7 @@ using namespace testing;
 FabricProfile without_dcqcn() {
   FabricProfile p = roce();
   p.ecn.enabled = false;
-  p.dcqcn.enabled = false;
+  p.congestion.control = catalog::RdmaCongestionControl::kNone;
   return p;
 }
 
