@@ -3,6 +3,7 @@
 // the adapters, `tcp.h` the TCP host; each defines the members declared under its heading here.
 
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <unordered_map>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "engine/event_queue.h"
+#include "fabric/forwarding.h"
 #include "packet/arbiter.h"
 #include "packet/faults.h"
 #include "packet/flow_state.h"
@@ -40,13 +42,16 @@ class Engine final : public network::Network {
   void run() override;
   void stop() override { stopped_ = true; }
   network::Counters counters() const override;
+  /// What is wrong with the books (queues, buffers, credits) at this instant; empty when nothing
+  /// is.
+  std::string audit() const;
 
  private:
   enum EventKind : std::uint8_t {
     kArrive,  ///< head of a link's wire has reached the far end; target: egress port
     kWake,    ///< an egress may start again; target: egress port
-    kPause,   ///< XOFF takes effect; target: egress port, value: class
-    kResume,  ///< XON takes effect; target: egress port, value: class
+    kPause,   ///< XOFF takes effect; target: egress port, value: `frame_of`
+    kResume,  ///< XON takes effect; target: egress port, value: `frame_of`
     kCredit,  ///< a flow-control packet reaches a stalled sender; target: egress port, value: class
     kPaced,   ///< a rate-limited queue pair may send again; target: flow
     kRateTimer,     ///< DCQCN deadline; target: flow
@@ -62,6 +67,16 @@ class Engine final : public network::Network {
   };
 
   enum FaultStage : std::uint32_t { kFaultBegins, kFaultEnds, kReroute };
+  /// Which faults a path heeds.
+  enum class Known { kNothing, kWhatRoutingKnows };
+  /// What the faults that last have made of a cable.
+  struct CableState {
+    bool down = false;
+    bool storm = false;
+    double rate = 1;    ///< share of the nominal one
+    double feed = 1;    ///< share that the adapter at its end keeps up with
+    double errors = 0;  ///< per bit
+  };
 
   // Set-up (engine.h).
   void build_ports();
@@ -69,7 +84,11 @@ class Engine final : public network::Network {
   std::uint32_t connection(base::Rank src, base::Rank dst, const network::SendOptions& options);
   std::uint32_t make_flow(std::uint32_t source, std::uint32_t destination, std::uint64_t hash,
                           unsigned traffic_class);
-  std::uint32_t make_path(std::uint32_t source, std::uint32_t destination, std::uint64_t hash);
+  void check_faults() const;
+  std::uint32_t make_path(std::uint32_t source, std::uint32_t destination, std::uint64_t hash,
+                          Known known);
+  std::shared_ptr<const fabric::ForwardingTables> tables(
+      std::span<const fabric::PortId> failed) const;
   base::Error no_route(std::uint32_t source, std::uint32_t destination) const;
   void add_transfer(std::uint32_t flow, std::int64_t bytes, std::uint32_t message,
                     network::Completion completion, base::Time at);
@@ -95,6 +114,8 @@ class Engine final : public network::Network {
   void forward(PacketIndex packet, std::uint32_t ingress_link);
   std::uint32_t next_port(const Packet& packet, std::uint32_t device) const;
   std::uint32_t choose_port(const Flow& flow, bool forward_direction, std::uint32_t device) const;
+  std::uint32_t routed_port(std::uint32_t device, std::uint32_t destination, std::uint64_t hash,
+                            Known known) const;
   std::uint32_t least_loaded(const Packet& packet, std::uint32_t device,
                              std::uint32_t destination) const;
   void leave_switch(const PortState& port, const Packet& packet);
@@ -120,6 +141,11 @@ class Engine final : public network::Network {
   std::size_t buffer_place(std::uint32_t port, unsigned traffic_class) const {
     return ports_[port].local * static_cast<std::size_t>(lossless_classes_) + traffic_class;
   }
+  /// The class of a pause frame, and the outages of its link before it left: one that a link lost
+  /// with its cable is not heeded.
+  std::uint32_t frame_of(std::uint32_t port, unsigned traffic_class) const {
+    return ports_[port].outages << 3 | traffic_class;
+  }
   std::size_t lane_of(std::uint32_t port, unsigned traffic_class) const {
     return port * static_cast<std::size_t>(profile_.classes.count) + traffic_class;
   }
@@ -133,10 +159,13 @@ class Engine final : public network::Network {
   // Faults (outages.h).
   void schedule_faults();
   void on_fault(std::uint32_t index, std::uint32_t stage);
-  void set_rate(std::uint32_t port, double share, double feed);
+  CableState state_of_cable(std::uint32_t port) const;
+  void apply(std::uint32_t port, const CableState& state);
   void take_down(std::uint32_t port);
   void bring_up(std::uint32_t port);
   void flush(std::uint32_t port, unsigned traffic_class);
+  void restart_credits(std::uint32_t port);
+  void note_impairment();
   bool usable(std::uint32_t port, std::uint32_t destination) const;
   void reroute();
   bool corrupts(PortState& port, const Packet& packet);
@@ -144,8 +173,15 @@ class Engine final : public network::Network {
   void on_watchdog(std::uint32_t port, unsigned traffic_class);
   void watch(std::uint32_t port, unsigned traffic_class, base::Time after);
   void on_lifetime(std::uint32_t port, unsigned traffic_class);
+  bool holds_from(std::uint32_t egress, unsigned traffic_class, std::uint32_t ingress) const;
   std::vector<std::uint32_t> waiting_cycle() const;
   base::Error stuck(std::string what) const;
+
+  // Audit (audit.h).
+  std::int64_t waiting_from(std::uint32_t ingress, unsigned traffic_class, std::int64_t unit) const;
+  std::string audit_port(std::uint32_t port) const;
+  std::string audit_buffer(std::uint32_t device) const;
+  std::string audit_lane(std::uint32_t port, unsigned traffic_class) const;
 
   // Reliable connections (rdma.h).
   void mark_ready(std::uint32_t index);
@@ -194,6 +230,9 @@ class Engine final : public network::Network {
   std::vector<Adapter> adapters_;
   std::vector<Core> cores_;
   std::vector<std::uint32_t> paths_;
+  /// Of static routing: as the subnet manager filled them last, and with every cable working.
+  std::shared_ptr<const fabric::ForwardingTables> tables_;
+  std::shared_ptr<const fabric::ForwardingTables> whole_tables_;
   /// (src, dst, channel) -> first flow of the connection.
   std::unordered_map<std::uint64_t, std::uint32_t> connections_;
   std::vector<std::uint32_t> connection_turn_;  ///< per flow: next flow of its connection to use
@@ -202,7 +241,9 @@ class Engine final : public network::Network {
   Slab<network::Callback> timers_;
   std::uint64_t draw_salt_;
   std::vector<Watch> watches_;  ///< per port and class, with a watchdog
-  int ports_down_ = 0;
+  std::vector<std::uint8_t> fault_active_;
+  bool impaired_ = false;             ///< a port is down or avoided
+  bool avoiding_ = false;             ///< a port is avoided
   bool routes_changed_ = false;       ///< since the flows' packets now under way were sent
   std::int64_t hoq_lifetime_ps_ = 0;  ///< 0: none
   network::Counters counters_;
@@ -213,6 +254,7 @@ class Engine final : public network::Network {
 
 }  // namespace fabricast::packet
 
+#include "packet/audit.h"
 #include "packet/engine_impl.h"
 #include "packet/links.h"
 #include "packet/outages.h"

@@ -46,6 +46,9 @@ struct alignas(64) PortState {
 
   bool down = false;             ///< the cable carries nothing
   bool avoided = false;          ///< routing knows that it is down
+  bool storm = false;            ///< the adapter at the far end pauses it without end
+  std::uint8_t replays = 0;      ///< of the packet that the link is sending again
+  std::uint32_t outages = 0;     ///< so far
   std::uint32_t draws = 0;       ///< random numbers taken
   double log_keep_per_byte = 0;  ///< log of the probability that a byte arrives whole
   std::int64_t nominal_per_byte_q16 = 0;
