@@ -77,7 +77,7 @@ inline void draw_faults(base::RandomStream& random, RandomScenario& s) {
   FabricProfile& p = s.profile;
   p.transport.timeout_exponent = 8;  // 1 ms
   p.paths.failover = Time::picoseconds(static_cast<std::int64_t>(random.below(400'000'000)));
-  p.link.retry = random.below(2) == 0;
+  p.link.retry = p.kind == FabricKind::kInfiniBand && random.below(2) == 0;
   p.pfc.watchdog = random.below(2) == 0;
   p.pfc.watchdog_detect = 50_us;
   p.pfc.watchdog_restore = 50_us;
