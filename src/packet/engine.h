@@ -164,6 +164,7 @@ class Engine final : public network::Network {
   void take_down(std::uint32_t port);
   void bring_up(std::uint32_t port);
   void flush(std::uint32_t port, unsigned traffic_class);
+  void discard_head(std::uint32_t port, unsigned traffic_class);
   void restart_credits(std::uint32_t port);
   void note_impairment();
   bool usable(std::uint32_t port, std::uint32_t destination) const;

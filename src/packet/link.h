@@ -87,7 +87,9 @@ struct Lane {
   std::uint32_t updates_end = 0;
   bool update_event = false;  ///< a kCredit event is on its way to the stalled sender
   std::int64_t stalled_since_ps = 0;
-  CreditReceiver receiver;  ///< of the link that comes in
+  std::int64_t discards_until_ps = 0;  ///< while it is VLStalled
+  int expired = 0;                     ///< packets in a row that outlived their time at the head
+  CreditReceiver receiver;             ///< of the link that comes in
 };
 
 /// A flow-control packet on its way to the sender. Only a sender that has run dry needs an event

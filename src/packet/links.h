@@ -94,6 +94,7 @@ bool Engine<K>::take_credits(std::uint32_t index, unsigned c, std::int64_t bytes
     port.stalled &= static_cast<ClassMask>(~mask_of(c));
     if (port.stalled == 0) port.stalled_ps += now().ps() - port.stalled_since_ps;
   }
+  lanes_[lane_index].expired = 0;
   sender.sent(blocks);
   return true;
 }

@@ -14,6 +14,10 @@
 
 namespace fabricast::packet {
 
+/// OpenSM's `vl_stall_count` and the time that IBTA gives a stalled lane.
+inline constexpr int kVlStallCount = 7;
+inline constexpr std::int64_t kVlStallLifetimes = 8;
+
 // Whoever makes the schedule is told at once what it cannot mean.
 template <FabricKind K>
 void Engine<K>::check_faults() const {
@@ -187,15 +191,18 @@ void Engine<K>::note_impairment() {
 // Drops what a class has queued at an egress.
 template <FabricKind K>
 void Engine<K>::flush(std::uint32_t index, unsigned c) {
+  while (!ports_[index].classes[c].packets.empty()) discard_head(index, c);
+}
+
+template <FabricKind K>
+void Engine<K>::discard_head(std::uint32_t index, unsigned c) {
   PortState& port = ports_[index];
   ClassQueue& queue = port.classes[c];
-  while (!queue.packets.empty()) {
-    const PacketIndex packet = queue.packets.pop(packets_);
-    queue.bytes -= packets_[packet].wire;
-    if (port.adapter == kNone) leave_switch(port, packets_[packet]);
-    drop(packet);
-  }
-  port.queued &= static_cast<ClassMask>(~mask_of(c));
+  const PacketIndex packet = queue.packets.pop(packets_);
+  queue.bytes -= packets_[packet].wire;
+  if (queue.packets.empty()) port.queued &= static_cast<ClassMask>(~mask_of(c));
+  if (port.adapter == kNone) leave_switch(port, packets_[packet]);
+  drop(packet);
 }
 
 // True when a path over live links, as far as routing knows them, leads through `port`.
@@ -282,27 +289,35 @@ void Engine<K>::watch(std::uint32_t index, unsigned c, base::Time after) {
   events_.push(now() + after, kWatchdog, index, c);
 }
 
-// A packet that has waited for credits at the head of a switch's queue for HOQLife is discarded
-// (IBTA Volume 1, section 18.2.5.4), so that a stuck receiver cannot hold the fabric.
+// A packet that has waited for credits at the head of a switch's queue for HOQLife is discarded,
+// and after VLStallCount in a row the lane discards everything for eight lifetimes (VLStalled; IBTA
+// Volume 1, section 18.2.5.4), so that a stuck receiver cannot hold the fabric.
 template <FabricKind K>
 void Engine<K>::on_lifetime(std::uint32_t index, unsigned c) {
   if constexpr (kCredits) {
     PortState& port = ports_[index];
     Lane& lane = lanes_[lane_of(index, c)];
+    if (lane.discards_until_ps == now().ps() && !port.down) {
+      port.discarding &= static_cast<ClassMask>(~mask_of(c));
+      return;
+    }
     if ((port.stalled & mask_of(c)) == 0 ||
         lane.stalled_since_ps + hoq_lifetime_ps_ != now().ps()) {
       return;
     }
-    ClassQueue& queue = port.classes[c];
-    const PacketIndex packet = queue.packets.pop(packets_);
-    queue.bytes -= packets_[packet].wire;
-    if (queue.packets.empty()) port.queued &= static_cast<ClassMask>(~mask_of(c));
-    ++counters_.lifetime_discards;
-    leave_switch(port, packets_[packet]);
-    drop(packet);
     port.stalled &= static_cast<ClassMask>(~mask_of(c));
     if (port.stalled == 0) port.stalled_ps += now().ps() - port.stalled_since_ps;
-    try_start(index);  // stalls anew, with a lifetime of its own, when there is more
+    ++counters_.lifetime_discards;
+    discard_head(index, c);
+    if (++lane.expired < kVlStallCount) {
+      try_start(index);  // stalls anew, with a lifetime of its own, when there is more
+      return;
+    }
+    lane.expired = 0;
+    lane.discards_until_ps = now().ps() + kVlStallLifetimes * hoq_lifetime_ps_;
+    port.discarding |= mask_of(c);
+    events_.push(base::Time::picoseconds(lane.discards_until_ps), kLifetime, index, c);
+    flush(index, c);
   }
 }
 

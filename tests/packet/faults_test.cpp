@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -371,10 +373,39 @@ TEST(HoqLifetime, DiscardsAHeadThatHasWaitedForCredits) {
     const Time lifetime = Time::picoseconds(4'096'000LL << n);
     auto network = network_on(f, p, 1, faults);
     network->send(Rank(0), Rank(4), 4_MiB, {}, {});
-    network->at(lifetime * 10 + 20_us, [&](Time) { network->stop(); });
+    network->at(lifetime * 6 + 20_us, [&](Time) { network->stop(); });
     network->run();
-    EXPECT_EQ(network->counters().lifetime_discards, 10U) << "n = " << n;
+    EXPECT_EQ(network->counters().lifetime_discards, 6U) << "n = " << n;
+    EXPECT_EQ(network->counters().dropped_packets, 6U) << "n = " << n;
   }
+}
+
+// VLStalled: the seventh in a row empties the lane, which then discards what comes for eight
+// lifetimes. What follows waits for credits again, for a lifetime.
+TEST(HoqLifetime, StallsTheLaneAfterSevenDiscardsInARow) {
+  const auto f = leaf_spine(8, 4);
+  FabricProfile p = infiniband();
+  p.credits.hoq_lifetime_exponent = 3;
+  const Time lifetime = Time::picoseconds(4'096'000LL << 3);
+  auto network = network_on(
+      f, p, 1, one(Fault::Kind::kSlowAdapter, adapter_port(*f, 4), Time(), Time(), 1e-6));
+  network->send(Rank(0), Rank(4), 64_MiB, {}, {});
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;  // expired, dropped
+  for (const int lifetimes : {7, 14, 15, 16}) {
+    network->at(lifetime * lifetimes + 20_us, [&](Time) {
+      seen.emplace_back(network->counters().lifetime_discards, network->counters().dropped_packets);
+    });
+  }
+  network->at(lifetime * 17, [&](Time) { network->stop(); });
+  network->run();
+  EXPECT_EQ(seen[0].first, 7U);
+  EXPECT_GT(seen[0].second, 7U) << "the queue went with the seventh";
+  EXPECT_EQ(seen[1].first, 7U);
+  // At line rate a packet takes 165 ns.
+  const double passed = (lifetime * 7).us() / 0.16504;
+  EXPECT_NEAR(static_cast<double>(seen[1].second - seen[0].second), passed, 0.01 * passed);
+  EXPECT_EQ(seen[2].first, 7U);
+  EXPECT_EQ(seen[3].first, 8U) << "it has ended after eight, and a head has waited for one more";
 }
 
 TEST(HoqLifetime, OfTwentyIsForEver) {
