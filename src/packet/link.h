@@ -3,6 +3,7 @@
 // link that comes in. All times are picoseconds as plain integers: this is the hot path.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -41,7 +42,8 @@ struct alignas(64) PortState {
   ClassMask stalled = 0;        ///< classes that lack credits
   bool peer_is_switch = false;  ///< at the far end of the cable
   bool head_arrives = false;    ///< far end is a cut-through switch: it acts on the head
-  ClassMask discarding = 0;     ///< classes that drop what comes: link down, watchdog
+  ClassMask discarding = 0;     ///< classes that drop what comes: link down, watchdog, VLStalled
+  bool errors = false;          ///< `log_keep_per_byte` is not 0
   std::array<ClassQueue, kMaxClasses> classes;
 
   bool down = false;             ///< the cable carries nothing
@@ -74,6 +76,7 @@ struct alignas(64) PortState {
   }
 };
 static_assert(sizeof(ClassQueue) == 16);
+static_assert(offsetof(PortState, classes) == 48, "class 0 shares the first cache line");
 
 /// What PFC's watchdog remembers of a port and class.
 struct Watch {

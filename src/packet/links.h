@@ -193,12 +193,12 @@ void Engine<K>::on_arrive(std::uint32_t index) {
   PortState& port = ports_[index];
   // A link that went down, or that sends again, leaves an event that is no longer meant.
   if (port.wire.empty() || packets_[port.wire.front()].time_ps != now().ps()) return;
-  const bool corrupted = port.log_keep_per_byte != 0 && corrupts(port, packets_[port.wire.front()]);
+  const bool corrupted = port.errors && corrupts(port, packets_[port.wire.front()]);
   if (corrupted && profile_.link.retry && port.replays++ < kReplayLimit) {
     replay(index);
     return;
   }
-  port.replays = 0;
+  if (port.errors) port.replays = 0;
   const PacketIndex packet = port.wire.pop(packets_);
   if (!port.wire.empty()) {
     events_.push(base::Time::picoseconds(packets_[port.wire.front()].time_ps), kArrive, index);

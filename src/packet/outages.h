@@ -114,6 +114,7 @@ void Engine<K>::apply(std::uint32_t index, const CableState& state) {
   const double host = port.adapter == kNone ? 1 : profile_.host.rate_share;
   port.ps_per_byte_q16 = std::llround(nominal / state.rate);
   port.gap_per_byte_q16 = std::llround(nominal / std::min({state.rate, state.feed, host}));
+  port.errors = state.errors > 0;
   port.log_keep_per_byte = 8 * std::log1p(-state.errors);
   if (port.adapter != kNone || (!state.storm && !port.storm)) return;
   port.storm = state.storm;
