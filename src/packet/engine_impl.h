@@ -45,6 +45,7 @@ Engine<K>::Engine(std::shared_ptr<const fabric::Fabric> fabric,
     lossless_classes_ = std::min(profile_.pfc.lossless_classes, profile_.classes.count);
   }
   build_ports();
+  check_faults();
   tables_ = whole_tables_ = tables({});
   if (several_classes_) {
     arbiters_.resize(ports_.size(),
@@ -55,7 +56,6 @@ Engine<K>::Engine(std::shared_ptr<const fabric::Fabric> fabric,
   if (kCredits && profile_.credits.hoq_lifetime_exponent < 20) {
     hoq_lifetime_ps_ = 4'096'000LL << profile_.credits.hoq_lifetime_exponent;
   }
-  check_faults();
   schedule_faults();
   adapters_.resize(static_cast<std::size_t>(fabric_->endpoints()));
   const std::size_t cores_per_nic =
