@@ -165,6 +165,10 @@ std::vector<FabricParameter> host_and_paths() {
                "share of the port rate that the adapter can feed"),
       choice("paths.routing", paths, &Paths::routing, {"static", "ecmp", "adaptive"}, kAll,
              "how a switch picks among equally short paths"),
+      optional(choice("paths.engine", paths, &Paths::engine, {"ftree", "updn", "minhop"},
+                      kInfiniBandOnly,
+                      "how the subnet manager fills the tables of static routing: OpenSM's routing "
+                      "engines")),
       quantity("paths.qps_per_connection", paths, &Paths::qps_per_connection, "1", 1, 128, kRdma,
                "queue pairs that one connection of ranks is spread over"),
       optional(flag("paths.split_messages", paths, &Paths::split_messages, kRdma,

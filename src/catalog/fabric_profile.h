@@ -21,10 +21,13 @@ std::string_view name_of(FabricKind kind);
 enum class Forwarding { kCutThrough, kStoreAndForward };
 
 enum class Routing {
-  kStatic,    ///< destination-based tables, as a subnet manager fills them (d-mod-k)
+  kStatic,    ///< destination-based tables, as a subnet manager fills them
   kEcmp,      ///< 5-tuple hash per queue pair, fixed for the life of the connection
   kAdaptive,  ///< the switch picks the least loaded next hop per packet
 };
+
+/// How a subnet manager fills its tables: OpenSM's routing engines (docs/models/forwarding.md).
+enum class SubnetRouting { kFatTree, kUpDown, kMinHop };
 
 enum class LossRecovery {
   kGoBackN,
@@ -97,7 +100,8 @@ struct FabricProfile {
 
   struct Paths {
     Routing routing = Routing::kStatic;
-    int qps_per_connection = 1;   ///< NCCL_IB_QPS_PER_CONNECTION
+    SubnetRouting engine = SubnetRouting::kFatTree;  ///< of static routing
+    int qps_per_connection = 1;                      ///< NCCL_IB_QPS_PER_CONNECTION
     bool split_messages = false;  ///< over all of them: NCCL_IB_SPLIT_DATA_ON_QPS
     /// From the loss of a link until routes avoid it: the routing protocol or subnet manager.
     base::Time failover = base::Time::picoseconds(50'000'000'000);

@@ -20,6 +20,8 @@ std::string_view name_of(TopologyKind kind) {
       return "rail-only";
     case TopologyKind::kFatTree:
       return "fat-tree";
+    case TopologyKind::kCustom:
+      return "custom";
     case TopologyKind::kDragonflyPlus:
       break;
   }

@@ -4,6 +4,7 @@
 // turns it into numbers of switches and cables (docs/models/sizing.md), `build` lays them out.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@ enum class TopologyKind {
   kRailOnly,       ///< the same without spines: rails do not meet
   kFatTree,        ///< three levels: leaf, spine (per pod), core
   kDragonflyPlus,  ///< parsed, not built yet
+  kCustom,         ///< as "fabric/custom.h" describes it
 };
 std::string_view name_of(TopologyKind kind);
 
@@ -89,6 +91,10 @@ struct Port {
   base::Time delay;  ///< propagation through the cable
 };
 
+class ForwardingTables;
+class ForwardingCache;
+enum class RoutingEngine;
+
 class Fabric {
  public:
   const TopologySpec& spec() const { return spec_; }
@@ -116,9 +122,15 @@ class Fabric {
   std::span<const PortId> next_hops(DeviceId at, EndpointId destination) const;
   /// True when a path leads from one adapter to another (on rail-only, rails do not meet).
   bool connected(EndpointId from, EndpointId to) const;
+  /// True when whoever described the fabric said where packets go, too ("fabric/custom.h"): then
+  /// `next_hops` need not be shortest, and no routing engine fills tables.
+  bool routes_given() const { return routes_given_; }
 
  private:
   friend class FabricBuilder;
+  friend std::shared_ptr<const ForwardingTables> shared_forwarding(const Fabric& fabric,
+                                                                   RoutingEngine engine,
+                                                                   std::span<const PortId> failed);
   TopologySpec spec_;
   Sizing sizing_;
   std::vector<Device> devices_;
@@ -130,6 +142,8 @@ class Fabric {
   std::vector<std::uint32_t> group_begin_;
   std::vector<PortId> group_ports_;
   std::uint32_t leaf_count_ = 0;
+  bool routes_given_ = false;
+  std::shared_ptr<ForwardingCache> forwarding_;  ///< tables filled so far; copies share them
 };
 
 /// Lays out the devices, cables and routing tables. Switches come first (leaves, spines, cores),

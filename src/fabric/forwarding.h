@@ -5,6 +5,7 @@
 // follows and judges them.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,5 +60,12 @@ class ForwardingTables {
 /// switch and endpoint: 42 MB and about a second for 16,384 endpoints on three tiers.
 ForwardingTables forwarding(const Fabric& fabric, RoutingEngine engine,
                             std::span<const PortId> failed = {});
+
+/// The same, filled once per fabric, engine and damage and then shared: networks are made often,
+/// and from several threads.
+std::shared_ptr<const ForwardingTables> shared_forwarding(const Fabric& fabric,
+                                                          RoutingEngine engine,
+                                                          std::span<const PortId> failed = {});
+std::shared_ptr<ForwardingCache> make_forwarding_cache();
 
 }  // namespace fabricast::fabric

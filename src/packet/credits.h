@@ -69,6 +69,7 @@ class CreditReceiver {
     return buffer_ - occupied_;
   }
   std::uint32_t occupied() const { return occupied_; }
+  std::uint32_t unadvertised() const { return unadvertised_; }
   std::uint32_t buffer() const { return buffer_; }
 
  private:

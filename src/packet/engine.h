@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <unordered_map>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "engine/event_queue.h"
+#include "fabric/forwarding.h"
 #include "packet/arbiter.h"
 #include "packet/faults.h"
 #include "packet/flow_state.h"
@@ -42,13 +44,16 @@ class Engine final : public PacketNetwork {
   void stop() override { stopped_ = true; }
   network::Counters counters() const override;
   std::vector<LinkUse> links() const override;
+  /// What is wrong with the books (queues, buffers, credits) at this instant; empty when nothing
+  /// is.
+  std::string audit() const;
 
  private:
   enum EventKind : std::uint8_t {
     kArrive,  ///< head of a link's wire has reached the far end; target: egress port
     kWake,    ///< an egress may start again; target: egress port
-    kPause,   ///< XOFF takes effect; target: egress port, value: class
-    kResume,  ///< XON takes effect; target: egress port, value: class
+    kPause,   ///< XOFF takes effect; target: egress port, value: `frame_of`
+    kResume,  ///< XON takes effect; target: egress port, value: `frame_of`
     kCredit,  ///< a flow-control packet reaches a stalled sender; target: egress port, value: class
     kPaced,   ///< a rate-limited queue pair may send again; target: flow
     kControlTimer,  ///< deadline of a congestion control; target: flow
@@ -64,6 +69,16 @@ class Engine final : public PacketNetwork {
   };
 
   enum FaultStage : std::uint32_t { kFaultBegins, kFaultEnds, kReroute };
+  /// Which faults a path heeds.
+  enum class Known { kNothing, kWhatRoutingKnows };
+  /// What the faults that last have made of a cable.
+  struct CableState {
+    bool down = false;
+    bool storm = false;
+    double rate = 1;    ///< share of the nominal one
+    double feed = 1;    ///< share that the adapter at its end keeps up with
+    double errors = 0;  ///< per bit
+  };
 
   // Set-up (engine.h).
   void build_ports();
@@ -71,7 +86,11 @@ class Engine final : public PacketNetwork {
   std::uint32_t connection(base::Rank src, base::Rank dst, const network::SendOptions& options);
   std::uint32_t make_flow(std::uint32_t source, std::uint32_t destination, std::uint64_t hash,
                           unsigned traffic_class);
-  std::uint32_t make_path(std::uint32_t source, std::uint32_t destination, std::uint64_t hash);
+  void check_faults() const;
+  std::uint32_t make_path(std::uint32_t source, std::uint32_t destination, std::uint64_t hash,
+                          Known known);
+  std::shared_ptr<const fabric::ForwardingTables> tables(
+      std::span<const fabric::PortId> failed) const;
   base::Error no_route(std::uint32_t source, std::uint32_t destination) const;
   void add_transfer(std::uint32_t flow, std::int64_t bytes, std::uint32_t message,
                     network::Completion completion, base::Time at);
@@ -97,6 +116,8 @@ class Engine final : public PacketNetwork {
   void forward(PacketIndex packet, std::uint32_t ingress_link);
   std::uint32_t next_port(const Packet& packet, std::uint32_t device) const;
   std::uint32_t choose_port(const Flow& flow, bool forward_direction, std::uint32_t device) const;
+  std::uint32_t routed_port(std::uint32_t device, std::uint32_t destination, std::uint64_t hash,
+                            Known known) const;
   std::uint32_t least_loaded(const Packet& packet, std::uint32_t device,
                              std::uint32_t destination) const;
   void leave_switch(const PortState& port, const Packet& packet);
@@ -125,6 +146,11 @@ class Engine final : public PacketNetwork {
   std::size_t buffer_place(std::uint32_t port, unsigned traffic_class) const {
     return ports_[port].local * static_cast<std::size_t>(lossless_classes_) + traffic_class;
   }
+  /// The class of a pause frame, and the outages of its link before it left: one that a link lost
+  /// with its cable is not heeded.
+  std::uint32_t frame_of(std::uint32_t port, unsigned traffic_class) const {
+    return ports_[port].outages << 3 | traffic_class;
+  }
   std::size_t lane_of(std::uint32_t port, unsigned traffic_class) const {
     return port * static_cast<std::size_t>(profile_.classes.count) + traffic_class;
   }
@@ -138,10 +164,14 @@ class Engine final : public PacketNetwork {
   // Faults (outages.h).
   void schedule_faults();
   void on_fault(std::uint32_t index, std::uint32_t stage);
-  void set_rate(std::uint32_t port, double share, double feed);
+  CableState state_of_cable(std::uint32_t port) const;
+  void apply(std::uint32_t port, const CableState& state);
   void take_down(std::uint32_t port);
   void bring_up(std::uint32_t port);
   void flush(std::uint32_t port, unsigned traffic_class);
+  void discard_head(std::uint32_t port, unsigned traffic_class);
+  void restart_credits(std::uint32_t port);
+  void note_impairment();
   bool usable(std::uint32_t port, std::uint32_t destination) const;
   void reroute();
   bool corrupts(PortState& port, const Packet& packet);
@@ -149,8 +179,15 @@ class Engine final : public PacketNetwork {
   void on_watchdog(std::uint32_t port, unsigned traffic_class);
   void watch(std::uint32_t port, unsigned traffic_class, base::Time after);
   void on_lifetime(std::uint32_t port, unsigned traffic_class);
+  bool holds_from(std::uint32_t egress, unsigned traffic_class, std::uint32_t ingress) const;
   std::vector<std::uint32_t> waiting_cycle() const;
   base::Error stuck(std::string what) const;
+
+  // Audit (audit.h).
+  std::int64_t waiting_from(std::uint32_t ingress, unsigned traffic_class, std::int64_t unit) const;
+  std::string audit_port(std::uint32_t port) const;
+  std::string audit_buffer(std::uint32_t device) const;
+  std::string audit_lane(std::uint32_t port, unsigned traffic_class) const;
 
   // Reliable connections (rdma.h).
   void mark_ready(std::uint32_t index);
@@ -215,6 +252,9 @@ class Engine final : public PacketNetwork {
   std::vector<Adapter> adapters_;
   std::vector<Core> cores_;
   std::vector<std::uint32_t> paths_;
+  /// Of static routing: as the subnet manager filled them last, and with every cable working.
+  std::shared_ptr<const fabric::ForwardingTables> tables_;
+  std::shared_ptr<const fabric::ForwardingTables> whole_tables_;
   /// (src, dst, channel) -> first flow of the connection.
   std::unordered_map<std::uint64_t, std::uint32_t> connections_;
   std::vector<std::uint32_t> connection_turn_;  ///< per flow: next flow of its connection to use
@@ -223,7 +263,9 @@ class Engine final : public PacketNetwork {
   Slab<network::Callback> timers_;
   std::uint64_t draw_salt_;
   std::vector<Watch> watches_;  ///< per port and class, with a watchdog
-  int ports_down_ = 0;
+  std::vector<std::uint8_t> fault_active_;
+  bool impaired_ = false;             ///< a port is down or avoided
+  bool avoiding_ = false;             ///< a port is avoided
   bool routes_changed_ = false;       ///< since the flows' packets now under way were sent
   std::int64_t hoq_lifetime_ps_ = 0;  ///< 0: none
   network::Counters counters_;
@@ -234,6 +276,7 @@ class Engine final : public PacketNetwork {
 
 }  // namespace fabricast::packet
 
+#include "packet/audit.h"
 #include "packet/engine_impl.h"
 #include "packet/links.h"
 #include "packet/outages.h"

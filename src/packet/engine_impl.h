@@ -2,7 +2,6 @@
 // Set-up of the engine, and how messages lie on flows. Included by engine.h only.
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/error.h"
@@ -15,6 +14,19 @@ namespace detail {
 inline std::uint64_t switch_hash(std::uint64_t flow_hash, std::uint32_t device) {
   return base::mix64(flow_hash ^ base::mix64(device));
 }
+inline fabric::RoutingEngine routing_engine(const catalog::FabricProfile::Paths& paths,
+                                            bool damaged) {
+  switch (paths.engine) {
+    case catalog::SubnetRouting::kUpDown:
+      return fabric::RoutingEngine::kUpDown;
+    case catalog::SubnetRouting::kMinHop:
+      return fabric::RoutingEngine::kMinHop;
+    case catalog::SubnetRouting::kFatTree:
+      break;
+  }
+  return damaged ? fabric::RoutingEngine::kFatTreeRoots : fabric::RoutingEngine::kFatTree;
+}
+
 }  // namespace detail
 
 template <FabricKind K>
@@ -41,7 +53,12 @@ Engine<K>::Engine(std::shared_ptr<const fabric::Fabric> fabric,
   if (kCredits && profile_.congestion.control == catalog::RdmaCongestionControl::kInfiniBand) {
     markers_.resize(lanes_.size());
   }
-  if (several_classes_) arbiters_.resize(ports_.size());
+  check_faults();
+  tables_ = whole_tables_ = tables({});
+  if (several_classes_) {
+    arbiters_.resize(ports_.size(),
+                     Arbiter(kCredits ? Arbiter::Kind::kInfiniBand : Arbiter::Kind::kEthernet));
+  }
   if constexpr (kEthernet) build_buffers();
   if (profile_.pfc.watchdog) watches_.resize(ports_.size() * kMaxClasses);
   if (kCredits && profile_.credits.hoq_lifetime_exponent < 20) {
@@ -128,51 +145,47 @@ void Engine<K>::build_buffers() {
   }
 }
 
-// A path is the egress ports from the source's adapter to the last switch. Static routing is
-// d-mod-k, as fat-tree routing of a subnet manager does it: written in the radices of the tiers,
-// digit t of the destination's number picks the up port of tier t, and again the cable where
-// several run down to tier t. ECMP hashes the flow at every switch that has a choice.
+// What the subnet manager makes of the fabric without the cables of `failed`; none where routing is
+// not static, or next hops are part of the fabric. An operator who asks for ftree names its roots,
+// so that a tree that lacks cables stays one.
+template <FabricKind K>
+std::shared_ptr<const fabric::ForwardingTables> Engine<K>::tables(
+    std::span<const fabric::PortId> failed) const {
+  if (profile_.paths.routing != catalog::Routing::kStatic || fabric_->routes_given())
+    return nullptr;
+  return fabric::shared_forwarding(*fabric_,
+                                   detail::routing_engine(profile_.paths, !failed.empty()), failed);
+}
+
+// A path is the egress ports from the source's adapter to the last switch; kNone when none leads
+// there.
 template <FabricKind K>
 std::uint32_t Engine<K>::make_path(std::uint32_t source, std::uint32_t destination,
-                                   std::uint64_t hash) {
+                                   std::uint64_t hash, Known known) {
   const auto begin = static_cast<std::uint32_t>(paths_.size());
+  const std::uint32_t last =
+      ports_[fabric_->endpoint_port(fabric::EndpointId(destination)).index()].device;
   std::uint32_t port = fabric_->endpoint_port(fabric::EndpointId(source)).index();
-  paths_.push_back(port);
-  std::array<std::uint64_t, 5> divisor{1, 1, 1, 1, 1};  // of the digit of each tier
   for (;;) {
-    const std::uint32_t device = ports_[ports_[port].peer].device;
-    if (fabric_->devices()[device].kind != fabric::DeviceKind::kSwitch) {
-      if (device ==
-          ports_[fabric_->endpoint_port(fabric::EndpointId(destination)).index()].device) {
-        return begin;
-      }
-      throw no_route(source, destination);
-    }
-    const auto all = fabric_->next_hops(fabric::DeviceId(device), fabric::EndpointId(destination));
-    std::vector<fabric::PortId> live;
-    if (ports_down_ > 0) {
-      std::copy_if(all.begin(), all.end(), std::back_inserter(live),
-                   [&](fabric::PortId p) { return usable(p.index(), destination); });
-    }
-    const std::span<const fabric::PortId> choices = ports_down_ > 0 ? std::span(live) : all;
-    if (choices.empty()) throw no_route(source, destination);
-    const unsigned tier = fabric_->devices()[device].tier;
-    const std::uint32_t next = ports_[ports_[choices.front().index()].peer].device;
-    const bool up = fabric_->devices()[next].tier > tier;
-    const unsigned level = up ? tier : tier - 1;
-    const std::uint64_t pick = profile_.paths.routing == catalog::Routing::kStatic
-                                   ? destination / divisor[level]
-                                   : detail::switch_hash(hash, device);
-    if (up) divisor[tier + 1] = divisor[tier] * choices.size();
-    port = choices[pick % choices.size()].index();
     paths_.push_back(port);
+    const std::uint32_t device = ports_[ports_[port].peer].device;
+    if (device == last) return begin;
+    const bool at_switch = fabric_->devices()[device].kind == fabric::DeviceKind::kSwitch;
+    port = at_switch ? routed_port(device, destination, hash, known) : kNone;
+    if (port == kNone) {
+      paths_.resize(begin);
+      return kNone;
+    }
   }
 }
 
 template <FabricKind K>
 base::Error Engine<K>::no_route(std::uint32_t source, std::uint32_t destination) const {
-  return base::failure("no route from " + fabric_->devices()[source].name + " to " +
-                       fabric_->devices()[destination].name +
+  const auto name = [&](std::uint32_t endpoint) {
+    const fabric::PortId port = fabric_->endpoint_port(fabric::EndpointId(endpoint));
+    return fabric_->device(fabric_->port(port).device).name;
+  };
+  return base::failure("no route from " + name(source) + " to " + name(destination) +
                        ": this topology does not join their rails");
 }
 
@@ -187,8 +200,15 @@ std::uint32_t Engine<K>::make_flow(std::uint32_t source, std::uint32_t destinati
   flow.destination = destination;
   flow.source_port = fabric_->endpoint_port(fabric::EndpointId(source)).index();
   flow.destination_port = fabric_->endpoint_port(fabric::EndpointId(destination)).index();
-  flow.path = make_path(source, destination, hash);
-  flow.reverse_path = make_path(destination, source, base::mix64(hash));
+  // A flow that faults leave without a path loses what it sends until they end.
+  const auto path = [&](std::uint32_t from, std::uint32_t to, std::uint64_t path_hash) {
+    std::uint32_t found = make_path(from, to, path_hash, Known::kWhatRoutingKnows);
+    if (found == kNone) found = make_path(from, to, path_hash, Known::kNothing);
+    if (found == kNone) throw no_route(from, to);
+    return found;
+  };
+  flow.path = path(source, destination, hash);
+  flow.reverse_path = path(destination, source, base::mix64(hash));
   if constexpr (kTcp) {
     initialise_tcp(flow, profile_);
     const auto per_nic = static_cast<std::uint32_t>(profile_.tcp.cores_per_nic);
@@ -220,8 +240,10 @@ std::uint32_t Engine<K>::connection(base::Rank src, base::Rank dst,
     const int count =
         kTcp ? profile_.tcp.streams_per_connection : profile_.paths.qps_per_connection;
     for (int i = 0; i < count; ++i) {
-      const std::uint64_t hash = base::mix64(base::mix64(seed_ ^ base::hash_name("ecmp")) ^
-                                             base::mix64(key * 64 + static_cast<std::uint64_t>(i)));
+      const std::uint64_t pair = base::mix64(key * 64 + static_cast<std::uint64_t>(i));
+      const std::uint64_t hash =
+          base::mix64(base::mix64(seed_ ^ base::hash_name("ecmp")) ^ pair ^
+                      options.traffic_class * 0x9e3779b97f4a7c15ULL);  // its bits left the product
       make_flow(fabric_->endpoint_of(src).index(), fabric_->endpoint_of(dst).index(), hash,
                 options.traffic_class);
       connection_turn_.push_back(0);
@@ -419,10 +441,14 @@ void Engine<K>::dispatch(const engine::Event& event) {
       try_start(event.target());
       break;
     case kPause:
-      on_pause(event.target(), event.value);
+      if (const unsigned c = event.value & 7U; event.value == frame_of(event.target(), c)) {
+        on_pause(event.target(), c);
+      }
       break;
     case kResume:
-      on_resume(event.target(), event.value);
+      if (const unsigned c = event.value & 7U; event.value == frame_of(event.target(), c)) {
+        on_resume(event.target(), c);
+      }
       break;
     case kCredit:
       if constexpr (kCredits) lanes_[lane_of(event.target(), event.value)].update_event = false;

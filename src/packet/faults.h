@@ -15,14 +15,14 @@ struct Fault {
     kBitErrors,    ///< each bit is wrong with probability `value`, either way
     kSlowAdapter,  ///< the adapter at `port` takes and gives `value` x the rate of its port
     kPauseStorm,   ///< the adapter at `port` asks its switch to pause without end (RoCE)
-    kNoPfc,        ///< the switch of `port` neither pauses nor lets itself be paused
-    kNoEcn,        ///< the switch of `port` marks nothing
+    kNoPfc,  ///< the switch of `port` neither pauses nor lets itself be paused; from the start
+    kNoEcn,  ///< the switch of `port` marks nothing; from the start
   };
   Kind kind = Kind::kLinkDown;
   fabric::PortId port;  ///< either end of the cable; of the last two, any port of the switch
   base::Time at;
   base::Time duration;  ///< 0: for good
-  double value = 0;
+  double value = 0;     ///< of faults that overlap on a cable the worst counts
 };
 
 struct Faults {

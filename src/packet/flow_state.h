@@ -106,6 +106,7 @@ struct TcpConnection : FlowBase {
   TcpSender sender;
   std::uint32_t highest = 0;  ///< one past the highest segment ever sent
   TcpReceiver receiver;
+  std::uint8_t retries = 0;      ///< timeouts since the last new acknowledgement
   std::uint16_t sacks_read = 0;  ///< of the receiver's reports, modulo 2^16
   std::uint32_t source_core = 0;
   std::uint32_t destination_core = 0;

@@ -3,6 +3,7 @@
 // link that comes in. All times are picoseconds as plain integers: this is the hot path.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -41,11 +42,15 @@ struct alignas(64) PortState {
   ClassMask stalled = 0;        ///< classes that lack credits
   bool peer_is_switch = false;  ///< at the far end of the cable
   bool head_arrives = false;    ///< far end is a cut-through switch: it acts on the head
-  ClassMask discarding = 0;     ///< classes that drop what comes: link down, watchdog
+  ClassMask discarding = 0;     ///< classes that drop what comes: link down, watchdog, VLStalled
+  bool errors = false;          ///< `log_keep_per_byte` is not 0
   std::array<ClassQueue, kMaxClasses> classes;
 
   bool down = false;             ///< the cable carries nothing
   bool avoided = false;          ///< routing knows that it is down
+  bool storm = false;            ///< the adapter at the far end pauses it without end
+  std::uint8_t replays = 0;      ///< of the packet that the link is sending again
+  std::uint32_t outages = 0;     ///< so far
   std::uint32_t draws = 0;       ///< random numbers taken
   double log_keep_per_byte = 0;  ///< log of the probability that a byte arrives whole
   std::int64_t nominal_per_byte_q16 = 0;
@@ -71,6 +76,7 @@ struct alignas(64) PortState {
   }
 };
 static_assert(sizeof(ClassQueue) == 16);
+static_assert(offsetof(PortState, classes) == 48, "class 0 shares the first cache line");
 
 /// What PFC's watchdog remembers of a port and class.
 struct Watch {
@@ -84,7 +90,9 @@ struct Lane {
   std::uint32_t updates_end = 0;
   bool update_event = false;  ///< a kCredit event is on its way to the stalled sender
   std::int64_t stalled_since_ps = 0;
-  CreditReceiver receiver;  ///< of the link that comes in
+  std::int64_t discards_until_ps = 0;  ///< while it is VLStalled
+  int expired = 0;                     ///< packets in a row that outlived their time at the head
+  CreditReceiver receiver;             ///< of the link that comes in
 };
 
 /// A flow-control packet on its way to the sender. Only a sender that has run dry needs an event

@@ -11,6 +11,10 @@
 
 namespace fabricast::packet {
 
+/// Link-level retries of one packet after which the link lets it go: ours, so that a cable that
+/// carries nothing whole ends in the transport's error.
+inline constexpr int kReplayLimit = 16;
+
 template <FabricKind K>
 void Engine<K>::wake_at(std::uint32_t index, std::int64_t at_ps) {
   PortState& port = ports_[index];
@@ -22,12 +26,15 @@ void Engine<K>::wake_at(std::uint32_t index, std::int64_t at_ps) {
 template <FabricKind K>
 void Engine<K>::enqueue(std::uint32_t index, PacketIndex packet) {
   PortState& port = ports_[index];
-  if (port.discarding != 0 && (port.discarding & mask_of(packets_[packet].traffic_class)) != 0) {
+  // The watchdog empties a class; notifications are in one of their own.
+  const bool control = kEthernet && packets_[packet].type == PacketType::kCnp;
+  const unsigned discarded = control && !port.down ? 0 : port.discarding;
+  if (discarded != 0 && (discarded & mask_of(packets_[packet].traffic_class)) != 0) {
     if (port.adapter == kNone) leave_switch(port, packets_[packet]);
     drop(packet);
     return;
   }
-  if (kEthernet && packets_[packet].type == PacketType::kCnp) {
+  if (control) {
     port.control.push(packets_, packet);
   } else {
     const unsigned c = packets_[packet].traffic_class;
@@ -87,6 +94,7 @@ bool Engine<K>::take_credits(std::uint32_t index, unsigned c, std::int64_t bytes
     port.stalled &= static_cast<ClassMask>(~mask_of(c));
     if (port.stalled == 0) port.stalled_ps += now().ps() - port.stalled_since_ps;
   }
+  lanes_[lane_index].expired = 0;
   sender.sent(blocks);
   return true;
 }
@@ -221,11 +229,12 @@ void Engine<K>::on_arrive(std::uint32_t index) {
   PortState& port = ports_[index];
   // A link that went down, or that sends again, leaves an event that is no longer meant.
   if (port.wire.empty() || packets_[port.wire.front()].time_ps != now().ps()) return;
-  const bool corrupted = port.log_keep_per_byte != 0 && corrupts(port, packets_[port.wire.front()]);
-  if (corrupted && profile_.link.retry) {
+  const bool corrupted = port.errors && corrupts(port, packets_[port.wire.front()]);
+  if (corrupted && profile_.link.retry && port.replays++ < kReplayLimit) {
     replay(index);
     return;
   }
+  if (port.errors) port.replays = 0;
   const PacketIndex packet = port.wire.pop(packets_);
   if (!port.wire.empty()) {
     events_.push(base::Time::picoseconds(packets_[port.wire.front()].time_ps), kArrive, index);
@@ -263,7 +272,7 @@ std::uint32_t Engine<K>::next_port(const Packet& packet, std::uint32_t device) c
 }
 
 // Where the flow's path leads on from `device`. A packet that was under way when routes changed may
-// stand at a switch that is no longer on it: it takes the way that its hash finds there.
+// stand at a switch that is no longer on it: it takes the way that routing has from there.
 template <FabricKind K>
 std::uint32_t Engine<K>::choose_port(const Flow& flow, bool forward_direction,
                                      std::uint32_t device) const {
@@ -274,14 +283,34 @@ std::uint32_t Engine<K>::choose_port(const Flow& flow, bool forward_direction,
     if (ports_[paths_[i]].device == device) return paths_[i];
     if (ports_[ports_[paths_[i]].peer].device == last_device) break;
   }
+  return routed_port(device, destination, flow.hash, Known::kWhatRoutingKnows);
+}
+
+// Where routing sends a flow from a switch: by the switch's forwarding table, or by the flow's hash
+// over the next hops that lead on.
+template <FabricKind K>
+std::uint32_t Engine<K>::routed_port(std::uint32_t device, std::uint32_t destination,
+                                     std::uint64_t hash, Known known) const {
+  const bool heed = known == Known::kWhatRoutingKnows;
+  if (tables_ != nullptr) {
+    const fabric::PortId port =
+        (heed ? tables_ : whole_tables_)
+            ->egress(fabric::DeviceId(device), fabric::EndpointId(destination));
+    return port.valid() ? port.index() : kNone;
+  }
   const auto choices =
       fabric_->next_hops(fabric::DeviceId(device), fabric::EndpointId(destination));
-  const auto live = [&](fabric::PortId p) { return usable(p.index(), destination); };
-  const auto count = std::count_if(choices.begin(), choices.end(), live);
+  const auto leads_on = [&](fabric::PortId p) {
+    return !heed || !avoiding_ || usable(p.index(), destination);
+  };
+  const auto count =
+      static_cast<std::uint64_t>(std::count_if(choices.begin(), choices.end(), leads_on));
   if (count == 0) return kNone;
-  auto pick = detail::switch_hash(flow.hash, device) % static_cast<std::uint64_t>(count);
+  auto pick = profile_.paths.routing == catalog::Routing::kStatic
+                  ? 0
+                  : detail::switch_hash(hash, device) % count;
   for (const fabric::PortId p : choices) {
-    if (live(p) && pick-- == 0) return p.index();
+    if (leads_on(p) && pick-- == 0) return p.index();
   }
   return kNone;
 }
@@ -300,7 +329,7 @@ std::uint32_t Engine<K>::least_loaded(const Packet& packet, std::uint32_t device
   std::uint32_t best = kNone;
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint32_t port = choices[(offset + i) % n].index();
-    if (ports_down_ > 0 && (ports_[port].down || !usable(port, destination))) continue;
+    if (impaired_ && (ports_[port].down || !usable(port, destination))) continue;
     if (best == kNone || ports_[port].classes[c].bytes < ports_[best].classes[c].bytes) {
       best = port;
     }
@@ -399,7 +428,9 @@ void Engine<K>::send_pause(std::uint32_t ingress, unsigned c, bool xoff) {
   if (ports_[ingress].down) return;
   const std::int64_t arrival = send_link_control(ingress, kPauseFrameBytes);
   if (xoff) ++counters_.pause_frames;
-  events_.push(base::Time::picoseconds(arrival), xoff ? kPause : kResume, ports_[ingress].peer, c);
+  const std::uint32_t sender = ports_[ingress].peer;
+  events_.push(base::Time::picoseconds(arrival), xoff ? kPause : kResume, sender,
+               frame_of(sender, c));
 }
 
 template <FabricKind K>

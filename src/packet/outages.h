@@ -7,13 +7,45 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
+#include "fabric/routes.h"
 #include "packet/engine.h"
 
 namespace fabricast::packet {
 
+/// OpenSM's `vl_stall_count` and the time that IBTA gives a stalled lane.
+inline constexpr int kVlStallCount = 7;
+inline constexpr std::int64_t kVlStallLifetimes = 8;
+
+// Whoever makes the schedule is told at once what it cannot mean.
+template <FabricKind K>
+void Engine<K>::check_faults() const {
+  for (const Fault& fault : faults_.schedule) {
+    using Kind = Fault::Kind;
+    if (fault.port.index() >= ports_.size()) throw base::failure("a fault of a port that is none");
+    const PortState& port = ports_[fault.port.index()];
+    const std::string where = fabric_->port_name(fault.port);
+    const bool at_host = port.adapter != kNone || ports_[port.peer].adapter != kNone;
+    if (fault.kind == Kind::kDegraded || fault.kind == Kind::kSlowAdapter) {
+      if (!(fault.value > 0 && fault.value <= 1)) {
+        throw base::failure("a rate at " + where + " that is not above 0 and up to 1 of nominal");
+      }
+    } else if (fault.kind == Kind::kBitErrors && !(fault.value >= 0 && fault.value < 1)) {
+      throw base::failure("a bit error rate at " + where + " that is not from 0 to below 1");
+    }
+    if ((fault.kind == Kind::kSlowAdapter || fault.kind == Kind::kPauseStorm) && !at_host) {
+      throw base::failure("an adapter's fault at " + where + ", where there is none");
+    }
+    if ((fault.kind == Kind::kNoPfc || fault.kind == Kind::kNoEcn) && port.adapter != kNone) {
+      throw base::failure("a switch's fault at " + where + ", which is an adapter");
+    }
+  }
+}
+
 template <FabricKind K>
 void Engine<K>::schedule_faults() {
+  fault_active_.assign(faults_.schedule.size(), 0);
   for (std::uint32_t i = 0; i < faults_.schedule.size(); ++i) {
     const Fault& fault = faults_.schedule[i];
     if (fault.kind == Fault::Kind::kNoPfc || fault.kind == Fault::Kind::kNoEcn) continue;
@@ -24,120 +56,154 @@ void Engine<K>::schedule_faults() {
   }
 }
 
+// A cable is as bad as the worst of the faults that last.
+template <FabricKind K>
+typename Engine<K>::CableState Engine<K>::state_of_cable(std::uint32_t port) const {
+  CableState state;
+  for (std::size_t i = 0; i < faults_.schedule.size(); ++i) {
+    const Fault& fault = faults_.schedule[i];
+    const std::uint32_t end = fault.port.index();
+    if (fault_active_[i] == 0 || (end != port && end != ports_[port].peer)) continue;
+    switch (fault.kind) {
+      case Fault::Kind::kLinkDown:
+        state.down = true;
+        break;
+      case Fault::Kind::kDegraded:
+        state.rate = std::min(state.rate, fault.value);
+        break;
+      case Fault::Kind::kSlowAdapter:
+        state.feed = std::min(state.feed, fault.value);
+        break;
+      case Fault::Kind::kBitErrors:
+        state.errors = std::max(state.errors, fault.value);
+        break;
+      case Fault::Kind::kPauseStorm:
+        state.storm = true;
+        break;
+      case Fault::Kind::kNoPfc:
+      case Fault::Kind::kNoEcn:
+        break;
+    }
+  }
+  return state;
+}
+
 template <FabricKind K>
 void Engine<K>::on_fault(std::uint32_t index, std::uint32_t stage) {
-  const Fault& fault = faults_.schedule[index];
-  const std::uint32_t port = fault.port.index();
-  const std::uint32_t peer = ports_[port].peer;
-  const bool begins = stage == kFaultBegins;
   if (stage == kReroute) {
     reroute();
     return;
   }
-  switch (fault.kind) {
-    case Fault::Kind::kLinkDown:
-      for (const std::uint32_t end : {port, peer}) {
-        begins ? take_down(end) : bring_up(end);
-      }
-      events_.push(now() + profile_.paths.failover, kFault, index, kReroute);
-      break;
-    case Fault::Kind::kDegraded:
-      for (const std::uint32_t end : {port, peer}) {
-        set_rate(end, begins ? fault.value : 1, begins ? fault.value : 1);
-      }
-      break;
-    case Fault::Kind::kSlowAdapter:
-      for (const std::uint32_t end : {port, peer}) set_rate(end, 1, begins ? fault.value : 1);
-      break;
-    case Fault::Kind::kBitErrors:
-      for (const std::uint32_t end : {port, peer}) {
-        ports_[end].log_keep_per_byte = begins ? 8 * std::log1p(-fault.value) : 0;
-      }
-      break;
-    case Fault::Kind::kPauseStorm: {
-      // The frames come in time to keep every class paused.
-      const std::uint32_t victim = ports_[port].adapter != kNone ? peer : port;
-      for (unsigned c = 0; c < static_cast<unsigned>(lossless_classes_); ++c) {
-        begins ? on_pause(victim, c) : on_resume(victim, c);
-      }
-      break;
-    }
-    case Fault::Kind::kNoPfc:
-    case Fault::Kind::kNoEcn:
-      break;
+  fault_active_[index] = stage == kFaultBegins ? 1 : 0;
+  const std::uint32_t port = faults_.schedule[index].port.index();
+  const CableState state = state_of_cable(port);
+  if (state.down != ports_[port].down) {
+    state.down ? take_down(port) : bring_up(port);
+    events_.push(now() + profile_.paths.failover, kFault, index, kReroute);
   }
+  for (const std::uint32_t end : {port, ports_[port].peer}) apply(end, state);
 }
 
-// `share` of the nominal rate on the wire, packets spaced as at `feed` of it.
+// What a cable's state means for one end: the rate on the wire, the spacing of packets where an
+// adapter does not keep up, errors, and an adapter whose pause frames come in time to keep every
+// class paused.
 template <FabricKind K>
-void Engine<K>::set_rate(std::uint32_t index, double share, double feed) {
+void Engine<K>::apply(std::uint32_t index, const CableState& state) {
   PortState& port = ports_[index];
   const double nominal = static_cast<double>(port.nominal_per_byte_q16);
   const double host = port.adapter == kNone ? 1 : profile_.host.rate_share;
-  port.ps_per_byte_q16 = std::llround(nominal / share);
-  port.gap_per_byte_q16 = std::llround(nominal / std::min(feed, host * share));
+  port.ps_per_byte_q16 = std::llround(nominal / state.rate);
+  port.gap_per_byte_q16 = std::llround(nominal / std::min({state.rate, state.feed, host}));
+  port.errors = state.errors > 0;
+  port.log_keep_per_byte = 8 * std::log1p(-state.errors);
+  if (port.adapter != kNone || (!state.storm && !port.storm)) return;
+  port.storm = state.storm;
+  for (unsigned c = 0; c < static_cast<unsigned>(lossless_classes_); ++c) {
+    state.storm ? on_pause(index, c) : on_resume(index, c);
+  }
 }
 
-// Everything on the wire and in the queue is lost; flow control forgets what it knew.
+// Everything on the wire and in the queues of both ends is lost; flow control forgets what it knew.
 template <FabricKind K>
 void Engine<K>::take_down(std::uint32_t index) {
-  PortState& port = ports_[index];
-  if (port.down) return;
-  port.down = true;
-  ++ports_down_;
-  port.busy_until_ps = kNever;
-  port.discarding = 0xff;
-  while (!port.wire.empty()) drop(port.wire.pop(packets_));
-  while (!port.control.empty()) drop(port.control.pop(packets_));
-  for (unsigned c = 0; c < kMaxClasses; ++c) {
-    flush(index, c);
-    on_resume(index, c);
+  impaired_ = true;
+  for (const std::uint32_t end : {index, ports_[index].peer}) {
+    PortState& port = ports_[end];
+    port.down = true;
+    ++port.outages;
+    port.busy_until_ps = kNever;
+    port.discarding = 0xff;
   }
-  if (port.stalled != 0) port.stalled_ps += now().ps() - port.stalled_since_ps;
-  port.stalled = 0;
+  for (const std::uint32_t end : {index, ports_[index].peer}) {
+    PortState& port = ports_[end];
+    while (!port.wire.empty()) drop(port.wire.pop(packets_));
+    while (!port.control.empty()) drop(port.control.pop(packets_));
+    for (unsigned c = 0; c < kMaxClasses; ++c) {
+      flush(end, c);
+      on_resume(end, c);
+    }
+    if (port.stalled != 0) port.stalled_ps += now().ps() - port.stalled_since_ps;
+    port.stalled = 0;
+  }
 }
 
 template <FabricKind K>
 void Engine<K>::bring_up(std::uint32_t index) {
-  PortState& port = ports_[index];
-  if (!port.down) return;
-  port.down = false;
-  --ports_down_;
-  port.busy_until_ps = now().ps();
-  port.discarding = 0;
-  if constexpr (kCredits) {
-    for (unsigned c = 0; c < static_cast<unsigned>(profile_.classes.count); ++c) {
-      Lane& lane = lanes_[lane_of(index, c)];
-      lane.updates_begin = lane.updates_end;
-      CreditReceiver& receiver = lanes_[lane_of(port.peer, c)].receiver;
-      lane.sender = CreditSender();
-      lane.sender.initialise(receiver.restart());
-    }
+  for (const std::uint32_t end : {index, ports_[index].peer}) {
+    PortState& port = ports_[end];
+    port.down = false;
+    port.busy_until_ps = now().ps();
+    port.discarding = 0;
+    port.replays = 0;
+    if constexpr (kCredits) restart_credits(end);
   }
-  if constexpr (kRoce) {
-    if (ports_[port.peer].adapter == kNone) {
-      for (unsigned c = 0; c < static_cast<unsigned>(lossless_classes_); ++c) {
-        if (buffer_of(ports_[port.peer].device).paused(buffer_place(port.peer, c))) {
-          on_pause(index, c);
+  note_impairment();
+  for (const std::uint32_t end : {index, ports_[index].peer}) {
+    if constexpr (kRoce) {
+      const PortState& peer = ports_[ports_[end].peer];
+      if (peer.adapter == kNone && buffer_of(peer.device).pfc()) {
+        for (unsigned c = 0; c < static_cast<unsigned>(lossless_classes_); ++c) {
+          if (buffer_of(peer.device).paused(buffer_place(ports_[end].peer, c))) on_pause(end, c);
         }
       }
     }
+    try_start(end);
   }
-  try_start(index);
+}
+
+// Both ends begin to count anew; what still lies in the receiver's buffer is not free.
+template <FabricKind K>
+void Engine<K>::restart_credits(std::uint32_t index) {
+  for (unsigned c = 0; c < static_cast<unsigned>(profile_.classes.count); ++c) {
+    Lane& lane = lanes_[lane_of(index, c)];
+    lane.updates_begin = lane.updates_end;
+    lane.sender = CreditSender();
+    lane.sender.initialise(lanes_[lane_of(ports_[index].peer, c)].receiver.restart());
+  }
+}
+
+template <FabricKind K>
+void Engine<K>::note_impairment() {
+  const auto any = [&](auto what) { return std::any_of(ports_.begin(), ports_.end(), what); };
+  avoiding_ = any([](const PortState& port) { return port.avoided; });
+  impaired_ = avoiding_ || any([](const PortState& port) { return port.down; });
 }
 
 // Drops what a class has queued at an egress.
 template <FabricKind K>
 void Engine<K>::flush(std::uint32_t index, unsigned c) {
+  while (!ports_[index].classes[c].packets.empty()) discard_head(index, c);
+}
+
+template <FabricKind K>
+void Engine<K>::discard_head(std::uint32_t index, unsigned c) {
   PortState& port = ports_[index];
   ClassQueue& queue = port.classes[c];
-  while (!queue.packets.empty()) {
-    const PacketIndex packet = queue.packets.pop(packets_);
-    queue.bytes -= packets_[packet].wire;
-    if (port.adapter == kNone) leave_switch(port, packets_[packet]);
-    drop(packet);
-  }
-  port.queued &= static_cast<ClassMask>(~mask_of(c));
+  const PacketIndex packet = queue.packets.pop(packets_);
+  queue.bytes -= packets_[packet].wire;
+  if (queue.packets.empty()) port.queued &= static_cast<ClassMask>(~mask_of(c));
+  if (port.adapter == kNone) leave_switch(port, packets_[packet]);
+  drop(packet);
 }
 
 // True when a path over live links, as far as routing knows them, leads through `port`.
@@ -155,22 +221,22 @@ bool Engine<K>::usable(std::uint32_t port, std::uint32_t destination) const {
 // its old one and loses what it sends.
 template <FabricKind K>
 void Engine<K>::reroute() {
-  for (PortState& port : ports_) port.avoided = port.down;
+  std::vector<fabric::PortId> failed;
+  for (std::uint32_t p = 0; p < ports_.size(); ++p) {
+    ports_[p].avoided = ports_[p].down;
+    if (ports_[p].down) failed.emplace_back(p);
+  }
+  note_impairment();
   routes_changed_ = true;
+  tables_ = tables(failed);
+  const auto remake = [&](std::uint32_t from, std::uint32_t to, std::uint64_t hash,
+                          std::uint32_t& path) {
+    const std::uint32_t found = make_path(from, to, hash, Known::kWhatRoutingKnows);
+    if (found != kNone) path = found;
+  };
   for (Flow& flow : flows_) {
-    const auto remade = [&](std::uint32_t from, std::uint32_t to, std::uint64_t hash,
-                            std::uint32_t old) {
-      const std::size_t end = paths_.size();
-      try {
-        return make_path(from, to, hash);
-      } catch (const base::Error&) {
-        paths_.resize(end);
-        return old;
-      }
-    };
-    flow.path = remade(flow.source, flow.destination, flow.hash, flow.path);
-    flow.reverse_path =
-        remade(flow.destination, flow.source, base::mix64(flow.hash), flow.reverse_path);
+    remake(flow.source, flow.destination, flow.hash, flow.path);
+    remake(flow.destination, flow.source, base::mix64(flow.hash), flow.reverse_path);
   }
 }
 
@@ -224,64 +290,70 @@ void Engine<K>::watch(std::uint32_t index, unsigned c, base::Time after) {
   events_.push(now() + after, kWatchdog, index, c);
 }
 
-// A packet that has waited for credits at the head of a switch's queue for HOQLife is discarded
-// (IBTA Volume 1, section 18.2.5.4), so that a stuck receiver cannot hold the fabric.
+// A packet that has waited for credits at the head of a switch's queue for HOQLife is discarded,
+// and after VLStallCount in a row the lane discards everything for eight lifetimes (VLStalled; IBTA
+// Volume 1, section 18.2.5.4), so that a stuck receiver cannot hold the fabric.
 template <FabricKind K>
 void Engine<K>::on_lifetime(std::uint32_t index, unsigned c) {
   if constexpr (kCredits) {
     PortState& port = ports_[index];
     Lane& lane = lanes_[lane_of(index, c)];
+    if (lane.discards_until_ps == now().ps() && !port.down) {
+      port.discarding &= static_cast<ClassMask>(~mask_of(c));
+      return;
+    }
     if ((port.stalled & mask_of(c)) == 0 ||
         lane.stalled_since_ps + hoq_lifetime_ps_ != now().ps()) {
       return;
     }
-    ClassQueue& queue = port.classes[c];
-    const PacketIndex packet = queue.packets.pop(packets_);
-    queue.bytes -= packets_[packet].wire;
-    if (queue.packets.empty()) port.queued &= static_cast<ClassMask>(~mask_of(c));
-    ++counters_.lifetime_discards;
-    leave_switch(port, packets_[packet]);
-    drop(packet);
     port.stalled &= static_cast<ClassMask>(~mask_of(c));
     if (port.stalled == 0) port.stalled_ps += now().ps() - port.stalled_since_ps;
-    try_start(index);  // stalls anew, with a lifetime of its own, when there is more
+    ++counters_.lifetime_discards;
+    discard_head(index, c);
+    if (++lane.expired < kVlStallCount) {
+      try_start(index);  // stalls anew, with a lifetime of its own, when there is more
+      return;
+    }
+    lane.expired = 0;
+    lane.discards_until_ps = now().ps() + kVlStallLifetimes * hoq_lifetime_ps_;
+    port.discarding |= mask_of(c);
+    events_.push(base::Time::picoseconds(lane.discards_until_ps), kLifetime, index, c);
+    flush(index, c);
   }
 }
 
+// True when an egress has packets of a class that came in by `ingress`.
+template <FabricKind K>
+bool Engine<K>::holds_from(std::uint32_t egress, unsigned c, std::uint32_t ingress) const {
+  PacketIndex i = ports_[egress].classes[c].packets.front();
+  while (i != kNone && packets_[i].ingress != ingress) i = packets_[i].next;
+  return i != kNone;
+}
+
 // Who waits for whom: an egress that is paused or lacks credits waits for room at the far end,
-// which the packets that came over it hold in the egress queues there. A cycle of such waits is a
-// deadlock. Returns its ports, each waiting for the next; empty when there is none.
+// which the packets of its class that came over it hold in the egress queues there. A cycle of such
+// waits is a deadlock. Returns its ports, each waiting for the next; empty when there is none.
 template <FabricKind K>
 std::vector<std::uint32_t> Engine<K>::waiting_cycle() const {
-  enum : std::uint8_t { kUnseen, kOnPath, kDone };
-  std::vector<std::uint8_t> state(ports_.size(), kUnseen);
-  std::vector<std::uint32_t> path;
-  std::vector<std::uint32_t> cycle;
-  const auto visit = [&](const auto& self, std::uint32_t index) -> bool {
+  const auto waits = [&](std::uint32_t index, unsigned c) {
     const PortState& port = ports_[index];
-    if (((port.paused | port.stalled) & port.queued) == 0 || !port.peer_is_switch) return false;
-    if (state[index] == kOnPath) {
-      cycle.assign(std::find(path.begin(), path.end(), index), path.end());
-      return true;
-    }
-    if (state[index] == kDone) return false;
-    state[index] = kOnPath;
-    path.push_back(index);
-    const fabric::Device& next = fabric_->devices()[ports_[port.peer].device];
-    for (std::uint32_t e = next.first_port; e < next.first_port + next.port_count; ++e) {
-      bool holds = false;
-      for (const ClassQueue& queue : ports_[e].classes) {
-        for (PacketIndex i = queue.packets.front(); i != kNone && !holds; i = packets_[i].next) {
-          holds = packets_[i].ingress == port.peer;
+    const unsigned held = (port.paused | port.stalled) & port.queued;
+    return port.peer_is_switch && (held & mask_of(c)) != 0;
+  };
+  std::vector<std::vector<std::uint32_t>> waits_for(ports_.size() * kMaxClasses);
+  for (std::uint32_t p = 0; p < ports_.size(); ++p) {
+    const fabric::Device& next = fabric_->devices()[ports_[ports_[p].peer].device];
+    for (unsigned c = 0; c < kMaxClasses; ++c) {
+      if (!waits(p, c)) continue;
+      for (std::uint32_t e = next.first_port; e < next.first_port + next.port_count; ++e) {
+        if (waits(e, c) && holds_from(e, c, ports_[p].peer)) {
+          waits_for[p * kMaxClasses + c].push_back(e * kMaxClasses + c);
         }
       }
-      if (holds && self(self, e)) return true;
     }
-    path.pop_back();
-    state[index] = kDone;
-    return false;
-  };
-  for (std::uint32_t i = 0; i < ports_.size() && cycle.empty(); ++i) visit(visit, i);
+  }
+  std::vector<std::uint32_t> cycle = fabric::find_cycle(waits_for);
+  for (std::uint32_t& node : cycle) node /= kMaxClasses;
   return cycle;
 }
 

@@ -23,6 +23,14 @@ std::unique_ptr<PacketNetwork> make_network(std::shared_ptr<const fabric::Fabric
   throw base::failure("unknown kind of fabric");
 }
 
+std::string routing_fallback(const fabric::Fabric& fabric, const catalog::FabricProfile& profile) {
+  const bool tables = profile.kind == FabricKind::kInfiniBand && !fabric.routes_given() &&
+                      profile.paths.routing == catalog::Routing::kStatic;
+  if (!tables || fabric.sizing().tiers < 2) return {};  // one switch has one way, whatever engine
+  return fabric::shared_forwarding(fabric, detail::routing_engine(profile.paths, false))
+      ->fallback();
+}
+
 network::Factory factory(std::shared_ptr<const fabric::Fabric> fabric,
                          const catalog::FabricProfile& profile, network::NodeLinkSpec node_links) {
   return [fabric = std::move(fabric), profile, node_links](std::uint64_t seed) {

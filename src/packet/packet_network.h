@@ -5,6 +5,7 @@
 // Mechanisms, equations and sources: docs/models/packet.md.
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "catalog/fabric_profile.h"
@@ -38,6 +39,10 @@ std::unique_ptr<PacketNetwork> make_network(std::shared_ptr<const fabric::Fabric
                                             const catalog::FabricProfile& profile,
                                             network::NodeLinkSpec node_links, std::uint64_t seed,
                                             Faults faults = {});
+
+/// Why the subnet manager falls back to minhop where `paths.engine: ftree` was asked for: what
+/// makes a fabric of several tiers no fat-tree to OpenSM. Empty when it does not. Fills the tables.
+std::string routing_fallback(const fabric::Fabric& fabric, const catalog::FabricProfile& profile);
 
 /// Makes such networks for one fabric and profile.
 network::Factory factory(std::shared_ptr<const fabric::Fabric> fabric,

@@ -1,5 +1,6 @@
 #include "packet/shared_buffer.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -11,9 +12,11 @@ namespace fabricast::packet {
 base::Bytes pfc_headroom(const catalog::FabricProfile& profile, base::Rate rate,
                          base::Time propagation) {
   const base::Bytes packet = profile.link.mtu + profile.link.header;
+  const base::Bytes frames(kPauseFrameBytes *
+                           std::min(profile.pfc.lossless_classes, profile.classes.count));
   const base::Time one_way = propagation + profile.link.phy;
-  const base::Time in_flight = one_way * 2 + profile.switching.latency +
-                               base::transmission_time(base::Bytes(kPauseFrameBytes), rate);
+  const base::Time in_flight =
+      one_way * 2 + profile.switching.latency + base::transmission_time(frames, rate);
   const std::int64_t bytes = base::bytes_in(in_flight, rate).count() + packet.count() * 3;
   return base::Bytes((bytes + 1023) / 1024 * 1024);
 }

@@ -16,7 +16,7 @@ namespace fabricast::packet {
 /// Bytes that can still arrive after a port decides to send XOFF: the pause frame waits for one
 /// full packet on the reverse wire, is serialised and propagates; the peer finishes the packet it
 /// has begun; the wire and the receiver's pipeline are full; one more packet is counted when its
-/// head arrives. Rounded up to 1 KiB.
+/// head arrives. Frames of other classes may go first. Rounded up to 1 KiB.
 base::Bytes pfc_headroom(const catalog::FabricProfile& profile, base::Rate rate,
                          base::Time propagation);
 
@@ -92,6 +92,10 @@ class SharedBuffer {
 
   bool paused(std::size_t ingress) const { return ingress_[ingress].paused; }
   std::int64_t used() const;
+  /// Bytes charged to an ingress.
+  std::int64_t held(std::size_t ingress) const {
+    return ingress_[ingress].pool + ingress_[ingress].headroom;
+  }
   bool pfc() const { return spec_.pfc; }
   bool ecn() const { return spec_.ecn; }
   std::int64_t total() const { return spec_.total; }

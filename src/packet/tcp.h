@@ -5,6 +5,9 @@
 // of order; their own processing is part of the measured per-packet cost. Included by engine.h
 // only.
 
+#include <algorithm>
+#include <string>
+
 #include "packet/engine.h"
 
 namespace fabricast::packet {
@@ -12,6 +15,9 @@ namespace fabricast::packet {
 /// Longest that an acknowledgement is held back: Linux, include/net/tcp.h, TCP_DELACK_MIN (RFC 1122
 /// allows half a second). The timer is not restarted by each segment, so that it may come earlier.
 inline constexpr base::Time kDelayedAckTime = base::Time::picoseconds(40'000'000'000);
+
+/// Timeouts in a row after which a connection ends: Linux's tcp_retries2 (RFC 1122, 4.2.3.5).
+inline constexpr int kTcpRetryLimit = 15;
 
 inline void initialise_tcp(TcpConnection& connection, const catalog::FabricProfile& profile) {
   const catalog::FabricProfile::Tcp& tcp = profile.tcp;
@@ -163,6 +169,7 @@ void Engine<K>::on_tcp_ack(PacketIndex packet_index) {
     read_sacks(tcp, packet.payload);
     tcp.sender.on_ack(packet.sequence, now(), packet.marked);
     if (progress) {
+      tcp.retries = 0;
       forget_acknowledged(tcp, packet.sequence);
       if (tcp.sender.outstanding()) arm_timer(packet.flow, tcp.sender.rto());
     }
@@ -184,6 +191,10 @@ void Engine<K>::on_tcp_timer(std::uint32_t index) {
       return;
     }
     ++counters_.timeouts;
+    if (++tcp.retries > kTcpRetryLimit) {
+      throw stuck("a TCP connection gave up after " + std::to_string(kTcpRetryLimit) +
+                  " timeouts in a row: its segments do not get through");
+    }
     tcp.sender.on_timeout();
     arm_timer(index, tcp.sender.rto());
     pump(index);

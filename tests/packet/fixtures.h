@@ -131,6 +131,7 @@ struct Flow {
   std::uint32_t from;
   std::uint32_t to;
   Bytes size;
+  unsigned traffic_class = 0;
 };
 
 /// Sends every flow at time 0 and returns when each was delivered.
@@ -138,7 +139,9 @@ inline std::vector<Time> completion_times(network::Network& network,
                                           const std::vector<Flow>& flows) {
   std::vector<Time> done(flows.size());
   for (std::size_t i = 0; i < flows.size(); ++i) {
-    network.send(Rank(flows[i].from), Rank(flows[i].to), flows[i].size, {},
+    network::SendOptions options;
+    options.traffic_class = flows[i].traffic_class;
+    network.send(Rank(flows[i].from), Rank(flows[i].to), flows[i].size, options,
                  [&done, i](Time now) { done[i] = now; });
   }
   network.run();

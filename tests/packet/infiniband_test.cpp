@@ -1,8 +1,13 @@
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "fabric/custom.h"
+#include "fabric/forwarding.h"
+#include "fabric/routes.h"
 #include "fixtures.h"
 
 namespace fabricast::packet {
@@ -51,7 +56,7 @@ TEST(InfiniBand, OverAShortCableRunsAtLineRate) {
   EXPECT_NEAR(goodput_gbps(64_MiB, time), 200.0 * 4096 / 4126, 0.5);
 }
 
-// d-mod-k gives every destination of a shift permutation an uplink of its own.
+// ftree gives every destination of a shift permutation an uplink of its own (Zahavi 2010).
 TEST(InfiniBand, StaticRoutesCarryAShiftPermutationWithoutCollision) {
   const std::uint32_t n = 16;
   std::vector<Flow> flows;
@@ -70,10 +75,77 @@ TEST(InfiniBand, WithoutCongestionControlAVictimSuffersFromAnIncastBesideIt) {
   auto alone = network_on(leaf_spine(8, 4), infiniband());
   const Time one = completion_times(*alone, {{0, 4, 4_MiB}}).front();
   auto crowded = network_on(leaf_spine(8, 4), infiniband());
-  // Destinations 4 and 0 mod 4 share uplink 0 of leaf 0 by d-mod-k; 1..3 send to 4's twin, 0 to 5.
+  // Node 1 sends to the incast's receiver and to an idle one.
   const auto done =
       completion_times(*crowded, {{1, 4, 4_MiB}, {2, 4, 4_MiB}, {3, 4, 4_MiB}, {1, 5, 4_MiB}});
   EXPECT_GT(done[3] / one, 1.5);
+}
+
+/// Most messages of the shift by `k` that share a link.
+int most_on_a_link(const fabric::Fabric& f, fabric::RoutingEngine engine, std::uint32_t k) {
+  const auto tables = fabric::forwarding(f, engine);
+  const auto n = static_cast<std::uint32_t>(f.endpoints());
+  std::vector<int> load(f.ports().size());
+  for (std::uint32_t i = 0; i < n; ++i) {
+    for (const fabric::PortId port :
+         fabric::route(f, tables, fabric::EndpointId(i), fabric::EndpointId((i + k) % n))) {
+      ++load[port.index()];
+    }
+  }
+  return *std::max_element(load.begin(), load.end());
+}
+
+// On three tiers minhop lets messages of a shift share a link and ftree does not
+// (docs/models/forwarding.md): the slowest takes as long as its link has messages.
+TEST(InfiniBand, FollowsTheTablesOfTheSubnetManagersRoutingEngine) {
+  fabric::TopologySpec spec = topology(fabric::TopologyKind::kFatTree, 128);
+  spec.switch_ports = 8;
+  const auto f = std::make_shared<const fabric::Fabric>(fabric::build(spec));
+  const std::uint32_t k = 16;
+  std::vector<Flow> flows;
+  for (std::uint32_t i = 0; i < 128; ++i) flows.push_back({i, (i + k) % 128, 1_MiB});
+  const auto slowest = [&](catalog::SubnetRouting engine) {
+    FabricProfile p = infiniband();
+    p.paths.engine = engine;
+    auto network = network_on(f, p);
+    const auto done = completion_times(*network, flows);
+    return *std::max_element(done.begin(), done.end());
+  };
+  const int shared = most_on_a_link(*f, fabric::RoutingEngine::kMinHop, k);
+  ASSERT_GT(shared, 1);
+  ASSERT_EQ(most_on_a_link(*f, fabric::RoutingEngine::kFatTree, k), 1);
+  const Time one = base::transmission_time(1_MiB, 200_gbps) * 4126 / 4096;
+  EXPECT_NEAR(slowest(catalog::SubnetRouting::kFatTree) / one, 1.0, 0.1);
+  EXPECT_NEAR(slowest(catalog::SubnetRouting::kMinHop) / one, shared, 0.1 * shared);
+}
+
+TEST(InfiniBand, SaysWhyTheSubnetManagerFallsBackToMinHop) {
+  FabricProfile p = infiniband();
+  EXPECT_EQ(routing_fallback(*leaf_spine(8, 4), p), "");
+  EXPECT_EQ(routing_fallback(*one_switch(2), p), "");
+  fabric::CustomSpec spec;
+  spec.nic_rate = 200_gbps;
+  spec.switches = {{"a", 1}, {"b", 1}, {"c", 2}, {"d", 2}};
+  spec.adapters = {0, 1};
+  spec.cables = {{0, 2, 200_gbps}, {0, 3, 200_gbps}, {1, 2, 200_gbps}};  // none from b to d
+  const fabric::Fabric broken = fabric::custom(spec);
+  EXPECT_NE(routing_fallback(broken, p), "");
+  p.paths.engine = catalog::SubnetRouting::kUpDown;
+  EXPECT_EQ(routing_fallback(broken, p), "");
+}
+
+TEST(InfiniBand, NamesTheAdaptersThatNoRouteJoins) {
+  fabric::TopologySpec spec = topology(fabric::TopologyKind::kRailOnly, 4);
+  spec.gpus_per_node = spec.nics_per_node = 2;
+  const auto f = std::make_shared<const fabric::Fabric>(fabric::build(spec));
+  auto network = network_on(f, infiniband());
+  try {
+    network->send(Rank(0), Rank(3), 1_KiB, {}, {});
+    ADD_FAILURE();
+  } catch (const base::Error& error) {
+    EXPECT_NE(error.message().find("node0/nic0 to node1/nic1"), std::string::npos)
+        << error.message();
+  }
 }
 
 TEST(InfiniBand, RefusesABufferThatTheCreditCountersCannotExpress) {

@@ -15,5 +15,13 @@ TEST(RandomTrafficAtLength, LosesNothingOnLosslessFabricsAndDeliversEverythingOn
   }
 }
 
+TEST(RandomTrafficAtLength, UnderFaultsArrivesOrTheRunSaysWhyNot) {
+  for (std::uint64_t n = 1000; n < 11000; ++n) {
+    expect_invariants_under_faults(FabricKind::kInfiniBand, n);
+    expect_invariants_under_faults(FabricKind::kRoceV2, n);
+    expect_invariants_under_faults(FabricKind::kTcp, n);
+  }
+}
+
 }  // namespace
 }  // namespace fabricast::packet

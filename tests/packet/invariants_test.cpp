@@ -19,5 +19,13 @@ TEST(RandomTraffic, OnTcpDeliversEverythingAndRepeatsExactly) {
   for (std::uint64_t n = 0; n < 100; ++n) expect_invariants(FabricKind::kTcp, n);
 }
 
+TEST(RandomTraffic, UnderFaultsArrivesOrTheRunSaysWhyNot) {
+  for (std::uint64_t n = 0; n < 100; ++n) {
+    expect_invariants_under_faults(FabricKind::kInfiniBand, n);
+    expect_invariants_under_faults(FabricKind::kRoceV2, n);
+    expect_invariants_under_faults(FabricKind::kTcp, n);
+  }
+}
+
 }  // namespace
 }  // namespace fabricast::packet

@@ -147,6 +147,7 @@ class NaiveEngine {
     port.paused.resize(classes());
     port.credits.resize(classes());
     port.receivers.resize(classes());
+    port.arbiter = Arbiter(credits() ? Arbiter::Kind::kInfiniBand : Arbiter::Kind::kEthernet);
     for (std::size_t c = 0; c < classes() && credits(); ++c) {
       const std::uint32_t buffer = credit_blocks(profile_.credits.vl_buffer.count());
       port.credits[c].initialise(buffer);
@@ -207,8 +208,9 @@ class NaiveEngine {
                               static_cast<std::uint64_t>(job.to) << 16;
     auto& made = connections_[key];
     for (int i = static_cast<int>(made.size()); i < profile_.paths.qps_per_connection; ++i) {
-      const std::uint64_t hash = base::mix64(base::mix64(seed_ ^ base::hash_name("ecmp")) ^
-                                             base::mix64(key * 64 + static_cast<std::uint64_t>(i)));
+      const std::uint64_t pair = base::mix64(key * 64 + static_cast<std::uint64_t>(i));
+      const std::uint64_t hash = base::mix64(base::mix64(seed_ ^ base::hash_name("ecmp")) ^ pair ^
+                                             job.traffic_class * 0x9e3779b97f4a7c15ULL);
       auto qp = std::make_unique<QueuePair>();
       qp->number = queue_pairs_++;
       qp->source = job.from;

@@ -101,5 +101,12 @@ TEST(Headroom, CoversWhatIsOnItsWayWhenThePauseIsDecided) {
   EXPECT_EQ(pfc_headroom(roce(), 200_gbps, 50_ns).count(), 27'648);
 }
 
+// The frames of seven other classes may be sent first, 3.36 ns each: 588 bytes more, 28,206.
+TEST(Headroom, CoversThePauseFramesOfOtherClasses) {
+  FabricProfile p = roce();
+  p.classes.count = p.pfc.lossless_classes = 8;
+  EXPECT_EQ(pfc_headroom(p, 200_gbps, 50_ns).count(), 28'672);
+}
+
 }  // namespace
 }  // namespace fabricast::packet
