@@ -61,15 +61,12 @@ base::Time Engine<K>::one_way(std::uint32_t path, std::int64_t bytes) const {
   }
 }
 
-// T counts what an acknowledgement waits for: that of a full packet comes after `ack_every`.
 template <FabricKind K>
 void Engine<K>::initialise_control(QueuePair& qp) {
   const std::int64_t data = (profile_.link.mtu + profile_.link.header).count();
   RdmaPath path;
   path.line_rate = fabric_->port(fabric::PortId(qp.source_port)).rate;
-  path.base_rtt = one_way(qp.path, data) + one_way(qp.reverse_path, profile_.link.ack.count()) +
-                  base::transmission_time(base::Bytes(data), path.line_rate) *
-                      (profile_.transport.ack_every - 1);
+  path.base_rtt = one_way(qp.path, data) + one_way(qp.reverse_path, profile_.link.ack.count());
   qp.control.initialise(static_cast<std::size_t>(profile_.congestion.control), profile_, path);
   qp.limit = window_limit(qp);
 }
@@ -176,6 +173,9 @@ PacketIndex Engine<K>::pull(std::uint32_t port_index, unsigned c) {
     }
 
     if (qp.control.active()) {
+      // A window that shrinks under way could leave the receiver with fewer packets than it
+      // acknowledges at once, and the sender with none that it may send.
+      if (qp.control.window_bytes() != kNoWindow) packet.ack_request = true;
       sent_under_control(index, sequence, wire);
       if constexpr (kRoce) {
         if (telemetry_on_) telemetry_of(packet_index).clear();
