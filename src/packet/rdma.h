@@ -68,6 +68,7 @@ void Engine<K>::initialise_control(QueuePair& qp) {
   path.line_rate = fabric_->port(fabric::PortId(qp.source_port)).rate;
   path.base_rtt = one_way(qp.path, data) + one_way(qp.reverse_path, profile_.link.ack.count());
   qp.control.initialise(static_cast<std::size_t>(profile_.congestion.control), profile_, path);
+  qp.controlled = qp.control.active();
   qp.limit = window_limit(qp);
 }
 
@@ -89,7 +90,7 @@ std::int64_t Engine<K>::pace_due(const QueuePair& qp) const {
 
 template <FabricKind K>
 bool Engine<K>::must_pace(const QueuePair& qp) const {
-  return qp.control.limited() && pace_due(qp) > now().ps();
+  return qp.controlled && qp.control.limited() && pace_due(qp) > now().ps();
 }
 
 // A queue pair that has work stands in its adapter's ring, or waits for its pace and stands in
@@ -172,7 +173,7 @@ PacketIndex Engine<K>::pull(std::uint32_t port_index, unsigned c) {
       packet.ack_request = qp.next < qp.posted && !has_work(qp);  // the window is used up
     }
 
-    if (qp.control.active()) {
+    if (qp.controlled) {
       // A window that shrinks under way could leave the receiver with fewer packets than it
       // acknowledges at once, and the sender with none that it may send.
       if (qp.control.window_bytes() != kNoWindow) packet.ack_request = true;
@@ -340,7 +341,7 @@ void Engine<K>::on_ack(PacketIndex packet_index) {
         qp.resend = packet.sequence;
       }
     }
-    if (qp.control.active()) {
+    if (qp.controlled) {
       acknowledge_to_control(
           packet.flow, packet, newly,
           telemetry_on_ ? telemetry_[packet_index].view() : std::span<const IntHop>());
