@@ -89,6 +89,7 @@ struct QueuePair : FlowBase {
   std::uint16_t paced_wire = 0;  ///< length of the packet that it sent last, and when; where
   std::int64_t sent_ps = 0;      ///< there is a congestion control
   std::int64_t pace_ps = 0;
+  bool controlled = false;  ///< has a congestion control; beside what every packet reads
   bool nak_sent = false;
   bool control_timer_pending = false;
   std::uint8_t retries = 0;

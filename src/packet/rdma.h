@@ -61,16 +61,14 @@ base::Time Engine<K>::one_way(std::uint32_t path, std::int64_t bytes) const {
   }
 }
 
-// T counts what an acknowledgement waits for: that of a full packet comes after `ack_every`.
 template <FabricKind K>
 void Engine<K>::initialise_control(QueuePair& qp) {
   const std::int64_t data = (profile_.link.mtu + profile_.link.header).count();
   RdmaPath path;
   path.line_rate = fabric_->port(fabric::PortId(qp.source_port)).rate;
-  path.base_rtt = one_way(qp.path, data) + one_way(qp.reverse_path, profile_.link.ack.count()) +
-                  base::transmission_time(base::Bytes(data), path.line_rate) *
-                      (profile_.transport.ack_every - 1);
+  path.base_rtt = one_way(qp.path, data) + one_way(qp.reverse_path, profile_.link.ack.count());
   qp.control.initialise(static_cast<std::size_t>(profile_.congestion.control), profile_, path);
+  qp.controlled = qp.control.active();
   qp.limit = window_limit(qp);
 }
 
@@ -92,7 +90,7 @@ std::int64_t Engine<K>::pace_due(const QueuePair& qp) const {
 
 template <FabricKind K>
 bool Engine<K>::must_pace(const QueuePair& qp) const {
-  return qp.control.limited() && pace_due(qp) > now().ps();
+  return qp.controlled && qp.control.limited() && pace_due(qp) > now().ps();
 }
 
 // A queue pair that has work stands in its adapter's ring, or waits for its pace and stands in
@@ -175,7 +173,10 @@ PacketIndex Engine<K>::pull(std::uint32_t port_index, unsigned c) {
       packet.ack_request = qp.next < qp.posted && !has_work(qp);  // the window is used up
     }
 
-    if (qp.control.active()) {
+    if (qp.controlled) {
+      // A window that shrinks under way could leave the receiver with fewer packets than it
+      // acknowledges at once, and the sender with none that it may send.
+      if (qp.control.window_bytes() != kNoWindow) packet.ack_request = true;
       sent_under_control(index, sequence, wire);
       if constexpr (kRoce) {
         if (telemetry_on_) telemetry_of(packet_index).clear();
@@ -340,7 +341,7 @@ void Engine<K>::on_ack(PacketIndex packet_index) {
         qp.resend = packet.sequence;
       }
     }
-    if (qp.control.active()) {
+    if (qp.controlled) {
       acknowledge_to_control(
           packet.flow, packet, newly,
           telemetry_on_ ? telemetry_[packet_index].view() : std::span<const IntHop>());

@@ -167,6 +167,16 @@ TEST_P(HpccIncast, ConvergesToEvenSharesOfEtaWithHardlyAQueue) {
   EXPECT_EQ(flows.network->counters().pause_frames, 0U);
 }
 
+// A window that shrinks while packets are under way must not wait for an acknowledgement that
+// coalescing holds back: nothing but the timeout would end that.
+TEST(HpccInNetwork, AsksForEveryAcknowledgementHoweverFewTheReceiverSends) {
+  FabricProfile profile = hpcc();
+  profile.transport.ack_every = 64;
+  auto network = network_on(pod(17), profile);
+  completion_times(*network, incast(16, 1_MiB));
+  EXPECT_EQ(network->counters().timeouts, 0U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Senders, HpccIncast, ::testing::Values(2, 16));
 
 }  // namespace
