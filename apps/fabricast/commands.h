@@ -54,6 +54,10 @@ network::NodeLinkSpec node_links(const catalog::Gpu& gpu);
 /// file or standard output cannot be written.
 void publish(const CommonFlags& flags, const std::string& table, const std::string& json);
 
+/// Says on standard error when InfiniBand is not routed by the engine that was asked for: OpenSM
+/// routes by minhop where ftree finds no fat-tree, and tells its log.
+void note_routing(const fabric::Fabric& fabric, const catalog::FabricProfile& profile);
+
 /// Writes one more file of a result (`-`: standard output), complete or not at all. Throws as
 /// above.
 void write_result(const std::string& path, const std::string& text);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "commands.h"
+#include "packet/packet_network.h"
 
 namespace fabricast::apps {
 namespace {
@@ -158,6 +159,15 @@ network::NodeLinkSpec node_links(const catalog::Gpu& gpu) {
   const double gb_per_s = gpu.nvlink_gb_per_s > 0 ? gpu.nvlink_gb_per_s : gpu.pcie_gb_per_s;
   return {base::Rate::gigabits_per_second(gb_per_s * 8),
           base::Time::seconds(gpu.nvlink_latency_us * 1e-6)};
+}
+
+void note_routing(const fabric::Fabric& fabric, const catalog::FabricProfile& profile) {
+  const std::string why = packet::routing_fallback(fabric, profile);
+  if (why.empty()) return;
+  std::fprintf(stderr,
+               "`%s`: note: `paths.engine: ftree` finds no fat-tree (%s) and hands over to minhop, "
+               "as OpenSM does; `updn` is free of credit loops on any tree\n",
+               profile.name.c_str(), why.c_str());
 }
 
 void write_result(const std::string& path, const std::string& text) {

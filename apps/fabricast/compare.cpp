@@ -109,20 +109,6 @@ advice::Outcome evaluate(const catalog::Catalog& known, const scenario::ValidSce
   return outcome;
 }
 
-/// OpenSM routes by minhop where it finds no fat-tree, and tells its log.
-void print_routing_notes(const std::vector<Design>& designs) {
-  for (const Design& design : designs) {
-    const catalog::FabricProfile& profile = design.choice->profile;
-    const std::string why = packet::routing_fallback(*design.fabric, profile);
-    if (why.empty()) continue;
-    std::fprintf(
-        stderr,
-        "`%s`: note: `paths.engine: ftree` finds no fat-tree (%s) and hands over to minhop, "
-        "as OpenSM does; `updn` is free of credit loops on any tree\n",
-        profile.name.c_str(), why.c_str());
-  }
-}
-
 /// The result must not take the place of what it was asked for.
 void check_result_file(const CompareFlags& flags) {
   std::error_code no_such_file;
@@ -145,7 +131,10 @@ void compare(const CompareFlags& flags) {
     }
   }
   const std::vector<Design> designs = designs_of(known, scenario, catalog_directory);
-  if (!flags.common.quiet) print_routing_notes(designs);
+  if (!flags.common.quiet)
+    for (const Design& design : designs) {
+      note_routing(*design.fabric, design.choice->profile);
+    }
   const auto house =
       advice::house_verdict(catalog_directory + "/house-rules.yaml", advice::question_of(scenario));
 

@@ -155,6 +155,7 @@ void flows(const FlowsFlags& flags) {
     throw scenario::located(error, system, 0);
   }
 
+  if (!flags.common.quiet) note_routing(*fabric, choice.profile);
   std::unique_ptr<Trace> trace;
   if (!flags.trace.empty()) {
     trace = std::make_unique<Trace>(*network, *fabric, flags.trace_every_us);
