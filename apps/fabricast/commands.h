@@ -8,6 +8,7 @@
 #include <string>
 
 #include "catalog/catalog.h"
+#include "fabric/fabric.h"
 #include "network/node_links.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
