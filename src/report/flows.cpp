@@ -105,7 +105,8 @@ std::string flows_table(const FlowsResult& result, const FlowsOptions& options) 
                   result.system, result.fabric, result.flows.size(), number(result.end.us()),
                   result.seed),
       0);
-  text += "\n" + distributions(result, zh) + "\n";
+  text += '\n';
+  text += distributions(result, zh) + "\n";
   if (result.flows.size() <= kMostFlows) text += flow_rows(result, zh) + "\n";
   text += counter_rows(result, zh) + "\n" + link_rows(result, zh);
   if (options.stats) {
