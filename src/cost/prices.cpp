@@ -17,9 +17,8 @@ const catalog::Price* find(const catalog::Catalog& catalog, std::string_view id)
   return found == prices.end() ? nullptr : &*found;
 }
 
-base::Error missing(std::string key, std::string message) {
-  return base::input_error({.file = {}, .line = 0, .column = 0, .key = std::move(key)},
-                           std::move(message));
+base::Error missing(std::string key, std::string_view message) {
+  return base::input_error({.file = {}, .line = 0, .column = 0, .key = std::move(key)}, message);
 }
 
 const catalog::Price& required(const catalog::Catalog& catalog, std::string_view id) {

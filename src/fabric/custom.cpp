@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -14,8 +15,8 @@ namespace {
 
 constexpr unsigned kUnreached = std::numeric_limits<unsigned>::max();
 
-base::Error wrong(const char* member, std::string found, std::string allowed) {
-  return base::input_error(base::Location{{}, 0, 0, member}, std::move(found), std::move(allowed));
+base::Error wrong(const char* member, std::string_view found, std::string_view allowed) {
+  return base::input_error(base::Location{{}, 0, 0, member}, found, allowed);
 }
 
 void check(const CustomSpec& spec) {

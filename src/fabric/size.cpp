@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -17,9 +18,9 @@ constexpr double kRoundingSlack = 1e-9;
 constexpr int kMostPorts = 4096;
 constexpr int kMostEndpoints = 1'000'000;
 
-base::Error refuse(std::string message) {
+base::Error refuse(std::string_view message) {
   return base::input_error({.file = {}, .line = 0, .column = 0, .key = "cluster.topology"},
-                           std::move(message));
+                           message);
 }
 
 int ceil_div(int a, int b) {

@@ -1,6 +1,7 @@
 #include "network/background.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,8 +21,8 @@ constexpr int kOutstanding = 64;
 constexpr double kHighestLoad = 0.9;  // beyond, queues grow without a bound worth simulating
 
 void check(const BackgroundSpec& spec) {
-  const auto refuse = [](const char* key, std::string message) {
-    return base::input_error({.file = {}, .line = 0, .column = 0, .key = key}, std::move(message));
+  const auto refuse = [](const char* key, std::string_view message) {
+    return base::input_error({.file = {}, .line = 0, .column = 0, .key = key}, message);
   };
   if (!(spec.load >= 0 && spec.load <= kHighestLoad)) {
     throw refuse("background.load",

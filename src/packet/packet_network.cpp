@@ -12,13 +12,13 @@ std::unique_ptr<PacketNetwork> make_network(std::shared_ptr<const fabric::Fabric
   switch (profile.kind) {
     case FabricKind::kInfiniBand:
       return std::make_unique<Engine<FabricKind::kInfiniBand>>(std::move(fabric), profile,
-                                                               node_links, seed, faults);
+                                                               node_links, seed, std::move(faults));
     case FabricKind::kRoceV2:
       return std::make_unique<Engine<FabricKind::kRoceV2>>(std::move(fabric), profile, node_links,
-                                                           seed, faults);
+                                                           seed, std::move(faults));
     case FabricKind::kTcp:
       return std::make_unique<Engine<FabricKind::kTcp>>(std::move(fabric), profile, node_links,
-                                                        seed, faults);
+                                                        seed, std::move(faults));
   }
   throw base::failure("unknown kind of fabric");
 }
