@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "catalog/catalog.h"
 #include "fabric/fabric.h"
@@ -58,6 +59,12 @@ void publish(const CommonFlags& flags, const std::string& table, const std::stri
 /// Says on standard error when InfiniBand is not routed by the engine that was asked for: OpenSM
 /// routes by minhop where ftree finds no fat-tree, and tells its log.
 void note_routing(const fabric::Fabric& fabric, const catalog::FabricProfile& profile);
+
+/// Complains about a file that a result cannot be written to, before a long run instead of after
+/// it. Throws base::Error (input) at `flag`: when one of `inputs` would be overwritten, or the file
+/// cannot be made. Does nothing for an empty path and for `-`.
+void check_output(const char* flag, const std::string& path,
+                  const std::vector<std::string>& inputs);
 
 /// Writes one more file of a result (`-`: standard output), complete or not at all. Throws as
 /// above.

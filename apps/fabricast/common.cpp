@@ -161,6 +161,21 @@ network::NodeLinkSpec node_links(const catalog::Gpu& gpu) {
           base::Time::seconds(gpu.nvlink_latency_us * 1e-6)};
 }
 
+void check_output(const char* flag, const std::string& path,
+                  const std::vector<std::string>& inputs) {
+  if (path.empty() || path == "-") return;
+  for (const std::string& input : inputs) {
+    std::error_code no_such_file;
+    if (std::filesystem::equivalent(path, input, no_such_file)) {
+      throw base::input_error({path, 0, 0, flag}, "a file that is read", "another file");
+    }
+  }
+  const std::string why = obstacle(path);
+  if (why.empty()) return;
+  throw base::input_error({path, 0, 0, flag}, "a path that cannot be written (" + why + ")",
+                          "a file in a folder that can be written to, or `-`");
+}
+
 void note_routing(const fabric::Fabric& fabric, const catalog::FabricProfile& profile) {
   const std::string why = packet::routing_fallback(fabric, profile);
   if (why.empty()) return;

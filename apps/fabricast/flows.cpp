@@ -137,9 +137,27 @@ std::vector<report::LinkRow> link_rows(const packet::PacketNetwork& network,
   return rows;
 }
 
+/// What is asked for must not take the place of what is read, nor of another result.
+void check_outputs(const FlowsFlags& flags) {
+  const std::vector<std::pair<const char*, std::string>> outputs = {
+      {"--json", flags.common.json}, {"--csv", flags.csv}, {"--trace", flags.trace}};
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto& [flag, path] = outputs[i];
+    check_output(flag, path, {flags.flows, flags.system});
+    for (std::size_t j = 0; j < i && !path.empty(); ++j) {
+      if (outputs[j].second != path) continue;
+      throw base::input_error({path, 0, 0, flag},
+                              std::string("the place of `") + outputs[j].first + "`",
+                              "a file of its own");
+    }
+  }
+}
+
 void flows(const FlowsFlags& flags) {
+  check_outputs(flags);
   const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
   const auto system = scenario::load_system(flags.system, known, {flags.common.seed});
+  scenario::require_simulated_cluster(system);
   const scenario::FabricChoice& choice = system.fabrics.front();
   const auto specs =
       scenario::read_flows(flags.flows, {system.cluster.gpus, choice.profile.classes.count});
@@ -217,6 +235,10 @@ void add_flows(CLI::App& program, Chosen& chosen) {
       ->type_name("US")
       ->check(CLI::Range(0.001, 1e9));
   add_common_flags(*command, flags->common);
+  // They are accepted everywhere and change nothing here: every packet is played, on one thread.
+  for (const char* idle : {"--html", "--threads", "--resolution", "--no-cache"}) {
+    command->get_option(idle)->group("");
+  }
   command->footer(
       "Examples:\n"
       "  fabricast flows examples/flows/incast.csv --system examples/flows/roce-16.yaml\n"

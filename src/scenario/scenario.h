@@ -151,6 +151,9 @@ base::Error located(const base::Error& error, const ValidScenario& scenario, std
 /// what works.
 void require_simulated(const ValidScenario& scenario);
 
+/// The same of the cluster alone, for what has no workload.
+void require_simulated_cluster(const ValidScenario& scenario);
+
 /// What the user may not expect of what was asked, one line each with its place: that a
 /// rail-optimised fabric is built of whole scalable units where the scenario does not size them.
 std::vector<std::string> notes(const ValidScenario& scenario);

@@ -68,6 +68,12 @@ void require_rails(const Refusals& refuse, const ValidScenario& scenario,
 
 }  // namespace
 
+void require_simulated_cluster(const ValidScenario& scenario) {
+  const Refusals refuse(scenario);
+  require_host(refuse, scenario.cluster);
+  require_topology(refuse, scenario.cluster);
+}
+
 void require_simulated(const ValidScenario& scenario) {
   const Refusals refuse(scenario);
   const auto* training = std::get_if<TrainingSpec>(&scenario.workload);
@@ -77,8 +83,7 @@ void require_simulated(const ValidScenario& scenario) {
     refuse.unless(scenario.background[i].kind == BackgroundKind::kStorage,
                   fmt::format("background[{}].kind", i), "`tenant`", "`storage`");
   }
-  require_host(refuse, scenario.cluster);
-  require_topology(refuse, scenario.cluster);
+  require_simulated_cluster(scenario);
   require_rails(refuse, scenario, *training);
 }
 

@@ -86,6 +86,18 @@ TEST(FlowsCommand, plays_the_faults_of_the_system_and_names_those_that_came_too_
   EXPECT_EQ(run.err.find("faults[0]"), std::string::npos) << run.err;
 }
 
+TEST(FlowsCommand, leaves_its_inputs_and_its_other_results_alone) {
+  const auto refused = [](const std::vector<std::string>& more, const std::string& text) {
+    const Execution run = flows(more);
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    EXPECT_NE(run.err.find(text), std::string::npos) << run.err;
+  };
+  refused({"--csv", kFolder + "incast.csv"}, "--csv: found a file that is read");
+  refused({"--json", kFolder + "roce-16.yaml"}, "--json: found a file that is read");
+  refused({"--csv", "-", "--json", "-"}, "--csv: found the place of `--json`");
+  refused({"--trace", "/nonexistent/t.csv"}, "--trace: found a path that cannot be written");
+}
+
 TEST(FlowsCommand, refuses_what_it_cannot_do_with_the_place) {
   const auto refused = [](const std::string& system, const std::string& text) {
     const Execution run =
@@ -96,6 +108,10 @@ TEST(FlowsCommand, refuses_what_it_cannot_do_with_the_place) {
   const std::string cluster =
       "cluster: {gpus: 16, gpu: a10, gpus_per_node: 1, nics_per_node: 1, nic_gbps: 100}\n";
   refused(cluster, "fabric: found");
+  refused(
+      "cluster: {gpus: 16, gpu: a10, gpus_per_node: 1, nics_per_node: 1, nic_gbps: 100,\n"
+      "          host: {acs: true}}\nfabric: roce-v2\n",
+      "cluster.host.acs: found `true`, which is not simulated yet");
   refused(cluster + "fabric: roec-v2\n", "did you mean `roce-v2`");
   refused(cluster + "fabric: roce-v2\nfaults: [{link: 'leaf9:0', kind: down}]\n", "faults[0].link");
   refused(cluster + "fabric: {profile: roce-v2, switching: {buffer_mb: 0.2}}\n",
