@@ -25,14 +25,6 @@ void show_catalog(const CatalogFlags& flags) {
           report::catalog_json(known, query));
 }
 
-/// Flags that every command takes but that change nothing here.
-void hide_idle_flags(CLI::App& command) {
-  for (const char* flag :
-       {"--html", "--seed", "--threads", "--resolution", "--stats", "--quiet", "--no-cache"}) {
-    command.get_option(flag)->group("");
-  }
-}
-
 }  // namespace
 
 void add_catalog(CLI::App& program, Chosen& chosen) {
@@ -42,7 +34,8 @@ void add_catalog(CLI::App& program, Chosen& chosen) {
   command->add_option("KIND", flags->category, "gpus, adapters, switches, cables, models, …");
   command->add_option("ID", flags->id, "One entry in full; an unambiguous beginning is enough");
   add_common_flags(*command, flags->common);
-  hide_idle_flags(*command);
+  hide_flags(*command,
+             {"--html", "--seed", "--threads", "--resolution", "--stats", "--quiet", "--no-cache"});
   command->footer(
       "Examples:\n"
       "  fabricast catalog\n"

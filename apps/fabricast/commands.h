@@ -44,6 +44,9 @@ using Chosen = std::function<void()>;
 /// Adds the common flags. `flags` must live until the command has run.
 void add_common_flags(CLI::App& command, CommonFlags& flags);
 
+/// Leaves flags that every command takes, but that change nothing in this one, out of its help.
+void hide_flags(CLI::App& command, const std::vector<const char*>& flags);
+
 void add_compare(CLI::App& program, Chosen& chosen);
 void add_catalog(CLI::App& program, Chosen& chosen);
 void add_flows(CLI::App& program, Chosen& chosen);

@@ -161,6 +161,10 @@ network::NodeLinkSpec node_links(const catalog::Gpu& gpu) {
           base::Time::seconds(gpu.nvlink_latency_us * 1e-6)};
 }
 
+void hide_flags(CLI::App& command, const std::vector<const char*>& flags) {
+  for (const char* flag : flags) command.get_option(flag)->group("");
+}
+
 void check_output(const char* flag, const std::string& path,
                   const std::vector<std::string>& inputs) {
   if (path.empty() || path == "-") return;

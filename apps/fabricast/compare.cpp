@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -109,18 +108,8 @@ advice::Outcome evaluate(const catalog::Catalog& known, const scenario::ValidSce
   return outcome;
 }
 
-/// The result must not take the place of what it was asked for.
-void check_result_file(const CompareFlags& flags) {
-  std::error_code no_such_file;
-  if (!flags.common.json_to_stdout() &&
-      std::filesystem::equivalent(flags.common.json, flags.scenario, no_such_file)) {
-    throw base::input_error({flags.common.json, 0, 0, "--json"}, "the scenario itself",
-                            "another file");
-  }
-}
-
 void compare(const CompareFlags& flags) {
-  check_result_file(flags);
+  check_output("--json", flags.common.json, {flags.scenario});
   const std::string catalog_directory = catalog::Catalog::default_directory();
   const auto known = catalog::Catalog::load(catalog_directory);
   const auto scenario = scenario::load(flags.scenario, known, {flags.common.seed});

@@ -236,9 +236,7 @@ void add_flows(CLI::App& program, Chosen& chosen) {
       ->check(CLI::Range(0.001, 1e9));
   add_common_flags(*command, flags->common);
   // They are accepted everywhere and change nothing here: every packet is played, on one thread.
-  for (const char* idle : {"--html", "--threads", "--resolution", "--no-cache"}) {
-    command->get_option(idle)->group("");
-  }
+  hide_flags(*command, {"--html", "--threads", "--resolution", "--no-cache"});
   command->footer(
       "Examples:\n"
       "  fabricast flows examples/flows/incast.csv --system examples/flows/roce-16.yaml\n"

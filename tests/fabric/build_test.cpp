@@ -13,23 +13,12 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "fabric/fabric.h"
+#include "specs.h"
 
 namespace fabricast::fabric {
 namespace {
 
 using namespace base::literals;
-
-TopologySpec spec_of(TopologyKind kind, int nodes, int nics, int ports) {
-  TopologySpec spec;
-  spec.kind = kind;
-  spec.nodes = nodes;
-  spec.gpus_per_node = nics;
-  spec.nics_per_node = nics;
-  spec.nic_rate = 100_gbps;
-  spec.switch_ports = ports;
-  spec.switch_rate = 100_gbps;
-  return spec;
-}
 
 TopologySpec split_spec() {
   // 32 leaves of 8 uplinks need 16 spines, more than divide 8: split to 16 uplinks of 50G.
@@ -71,10 +60,6 @@ int links_to(const Fabric& fabric, EndpointId from, EndpointId to, std::size_t c
     link = hops[choice % hops.size()];
   }
   return -1;
-}
-
-EndpointId endpoint(int index) {
-  return EndpointId(static_cast<std::uint32_t>(index));
 }
 
 TEST(Build, EveryEndpointReachesEveryOtherByEveryChoiceOfNextHop) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "fabric/routes.h"
+#include "specs.h"
 
 namespace fabricast::fabric {
 namespace {
@@ -21,22 +22,6 @@ constexpr RoutingEngine kEngines[] = {RoutingEngine::kFatTree, RoutingEngine::kF
                                       RoutingEngine::kUpDown, RoutingEngine::kMinHop};
 /// The engines whose tables are free of credit loops whatever is down.
 constexpr RoutingEngine kLoopFree[] = {RoutingEngine::kFatTreeRoots, RoutingEngine::kUpDown};
-
-TopologySpec spec_of(TopologyKind kind, int nodes, int nics, int ports) {
-  TopologySpec spec;
-  spec.kind = kind;
-  spec.nodes = nodes;
-  spec.gpus_per_node = nics;
-  spec.nics_per_node = nics;
-  spec.nic_rate = 100_gbps;
-  spec.switch_ports = ports;
-  spec.switch_rate = 100_gbps;
-  return spec;
-}
-
-EndpointId endpoint(int index) {
-  return EndpointId(static_cast<std::uint32_t>(index));
-}
 
 /// Full trees: every leaf port is used and the tiers are not oversubscribed.
 std::vector<std::pair<std::string, TopologySpec>> full_trees() {

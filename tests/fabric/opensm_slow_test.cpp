@@ -19,28 +19,13 @@
 
 #include "fabric/forwarding.h"
 #include "fabric/routes.h"
+#include "specs.h"
 
 namespace fabricast::fabric {
 namespace {
 
 using namespace base::literals;
 using Guid = std::uint64_t;
-
-TopologySpec spec_of(TopologyKind kind, int nodes, int nics, int ports) {
-  TopologySpec spec;
-  spec.kind = kind;
-  spec.nodes = nodes;
-  spec.gpus_per_node = nics;
-  spec.nics_per_node = nics;
-  spec.nic_rate = 100_gbps;
-  spec.switch_ports = ports;
-  spec.switch_rate = 100_gbps;
-  return spec;
-}
-
-EndpointId endpoint(int index) {
-  return EndpointId(static_cast<std::uint32_t>(index));
-}
 
 /// OpenSM keeps GUIDs in network order and compares them as they lie in memory, so on a
 /// little-endian machine the last byte counts most. This GUID makes its order that of the devices.

@@ -151,7 +151,7 @@ TEST(WrongUsage, a_seed_that_is_negative_too_large_or_empty) {
 
 TEST(WrongUsage, a_result_in_the_place_of_the_scenario) {
   const std::string scenario = file_with(read(kExample));
-  expect_refused({"compare", scenario, "--json", scenario}, {"the scenario itself"});
+  expect_refused({"compare", scenario, "--json", scenario}, {"a file that is read"});
   EXPECT_EQ(read(scenario), read(kExample));
 }
 
