@@ -66,6 +66,27 @@ std::string list(const std::vector<const Entry*>& entries) {
   return text;
 }
 
+std::string text_of(const catalog::FabricProfile& profile, const catalog::ParameterInfo& info) {
+  const double value = catalog::parameter(profile, info.key);
+  if (info.unit == "flag") return value == 0 ? "false" : "true";
+  if (info.unit == "choice") return info.choices.at(static_cast<std::size_t>(value));
+  return info.unit == "1" ? fmt::format("{:g}", value) : fmt::format("{:g} {}", value, info.unit);
+}
+
+/// The parameters that a profile leaves unstated, with the value that holds until one is set.
+std::string unstated(const catalog::FabricProfile& profile, const Entry& entry, bool chinese) {
+  std::string text;
+  for (const catalog::ParameterInfo& info : catalog::fabric_parameters()) {
+    const bool stated = std::ranges::count(entry.values, info.key, &catalog::Value::key) > 0;
+    if (stated || std::ranges::count(info.kinds, profile.kind) == 0) continue;
+    text += fmt::format("  {:<{}} {}\n", info.key, kKeyWidth, text_of(profile, info));
+  }
+  if (text.empty()) return text;
+  return (chinese ? "\n未写明，取缺省值，可由方案设定\n"
+                  : "\nNot stated: the default holds until a scenario sets it\n") +
+         text;
+}
+
 /// Every value with the way it is known and the number of its source, then the sources.
 std::string details(const Entry& entry, bool chinese) {
   std::vector<std::string> sources;
@@ -132,7 +153,13 @@ std::vector<const Entry*> select(const catalog::Catalog& catalog, const CatalogQ
 std::string catalog_table(const catalog::Catalog& catalog, const CatalogQuery& query) {
   const std::vector<const Entry*> entries = select(catalog, query);
   if (query.category.empty()) return overview(catalog, query.chinese);
-  return query.id.empty() ? list(entries) : details(*entries.front(), query.chinese);
+  if (query.id.empty()) return list(entries);
+  const Entry& entry = *entries.front();
+  std::string text = details(entry, query.chinese);
+  if (entry.category == "fabrics") {
+    text += unstated(catalog.fabric(entry.id), entry, query.chinese);
+  }
+  return text;
 }
 
 }  // namespace fabricast::report

@@ -53,6 +53,16 @@ TEST(CatalogTable, shows_kind_and_source_of_every_value_of_one_entry) {
   }
 }
 
+TEST(CatalogTable, shows_what_a_fabric_leaves_unstated_with_the_value_that_holds) {
+  const std::string text = catalog_table(shipped().spelt_out(), {"fabrics", "infiniband"});
+  const std::size_t heading = text.find("Not stated: the default holds");
+  ASSERT_NE(heading, std::string::npos);
+  EXPECT_NE(text.find("congestion.control               none", heading), std::string::npos) << text;
+  EXPECT_EQ(text.find("credits.vl_buffer_kb", heading), std::string::npos) << "it is stated";
+  EXPECT_EQ(text.find("pfc.watchdog", heading), std::string::npos) << "InfiniBand has none";
+  EXPECT_EQ(catalog_table(shipped(), {"gpus", "h100-sxm"}).find("Not stated"), std::string::npos);
+}
+
 TEST(CatalogTable, suggests_the_kind_that_was_meant) {
   const std::string message = message_of({"gpu", ""});
   EXPECT_NE(message.find("did you mean `gpus`"), std::string::npos) << message;
