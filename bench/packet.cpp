@@ -1,5 +1,5 @@
-// `./dev bench`: the three workloads of workloads.h on one thread, and a loop that calibrates the
-// machine, so that ratios hold on any.
+// `./dev bench`: the three workloads of workloads.h on one thread, the first on two as well, what
+// large fabrics take to set up, and a loop that calibrates the machine, so that ratios hold on any.
 
 #include <algorithm>
 #include <chrono>
@@ -33,6 +33,7 @@ double calibration_s() {
 json to_json(const bench::Outcome& outcome) {
   const auto& fct = outcome.completion_us;
   return {{"wall_s", outcome.wall_s},
+          {"set_up_s", outcome.set_up_s},
           {"packet_hops", outcome.counters.packet_hops},
           {"events", outcome.counters.events},
           {"mean_fct_us",
@@ -77,11 +78,12 @@ void print(const std::string& name, const json& w) {
   const double hops = w.at("packet_hops");
   const double events = w.at("events");
   std::cout << fmt::format(
-      "{:<10} {:7.2f} s  {:6.1f} M packet-hops/s  {:5.2f} events/hop  {:6.1f} MB  mean {:10.2f} us"
-      "  max {:10.2f} us  last {:10.2f} us\n",
-      name, wall, hops / wall * 1e-6, events / hops, w.at("peak_rss_mb").get<double>(),
-      w.at("mean_fct_us").get<double>(), w.at("max_fct_us").get<double>(),
-      w.at("last_us").get<double>());
+      "{:<12} set-up {:5.2f} s  run {:5.2f} s  {:5.1f} M packet-hops/s  {:4.2f} events/hop  "
+      "{:6.1f} MB"
+      "  mean {:9.2f} us  max {:9.2f} us  last {:9.2f} us\n",
+      name, w.at("set_up_s").get<double>(), wall, hops / wall * 1e-6, events / hops,
+      w.at("peak_rss_mb").get<double>(), w.at("mean_fct_us").get<double>(),
+      w.at("max_fct_us").get<double>(), w.at("last_us").get<double>());
 }
 
 }  // namespace
@@ -95,11 +97,23 @@ int main(int argc, char** argv) {
   }
   const auto pfc = bench::profile({});
   const auto dcqcn = bench::profile({.dcqcn = true});
+  const auto permutation = [](const catalog::FabricProfile& profile, int ports, int hosts,
+                              base::Bytes bytes, int threads = 1) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto fabric = bench::fat_tree(ports, hosts);
+    const std::chrono::duration<double> built = std::chrono::steady_clock::now() - begin;
+    bench::Outcome outcome = bench::permutation(profile, fabric, bytes, threads);
+    outcome.set_up_s += built.count();
+    return to_json(outcome);
+  };
   const std::vector<std::pair<std::string, std::function<json()>>> workloads = {
-      {"w1", [&] { return to_json(bench::permutation(pfc, 8, 100'000'000_B)); }},
-      {"w1_dcqcn", [&] { return to_json(bench::permutation(dcqcn, 8, 100'000'000_B)); }},
+      {"w1", [&] { return permutation(pfc, 8, 128, 100'000'000_B); }},
+      {"w1_2_threads", [&] { return permutation(pfc, 8, 128, 100'000'000_B, 2); }},
+      {"w1_dcqcn", [&] { return permutation(dcqcn, 8, 128, 100'000'000_B); }},
       {"w2", [&] { return to_json(bench::incast(pfc, 50'000'000_B)); }},
       {"w3", [&] { return to_json(bench::ring(pfc, 256_KiB)); }},
+      {"hosts_1024", [&] { return permutation(pfc, 16, 1024, 1'000'000_B); }},
+      {"hosts_16384", [&] { return permutation(pfc, 64, 16384, 100'000_B); }},
   };
   json result;
   result["calibration_s"] = only.empty() ? calibration_s() : 0.0;

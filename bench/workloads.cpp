@@ -17,15 +17,20 @@ using namespace base::literals;
 constexpr std::uint64_t kSeed = 1;
 
 std::unique_ptr<network::Network> network_of(const catalog::FabricProfile& profile,
-                                             int ports_per_switch) {
-  return packet::make_network(fat_tree(ports_per_switch), profile, {3600_gbps, 1_us}, kSeed);
+                                             std::shared_ptr<const fabric::Fabric> fabric,
+                                             int threads = 1) {
+  return packet::make_network(std::move(fabric), profile, {3600_gbps, 1_us}, kSeed, {}, threads);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 Outcome run(network::Network& network, std::vector<double> completion_us) {
   const auto begin = std::chrono::steady_clock::now();
   network.run();
   Outcome outcome;
-  outcome.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  outcome.wall_s = seconds_since(begin);
   outcome.counters = network.counters();
   outcome.last_us = network.now().us();
   outcome.completion_us = std::move(completion_us);
@@ -34,10 +39,10 @@ Outcome run(network::Network& network, std::vector<double> completion_us) {
 
 }  // namespace
 
-std::shared_ptr<const fabric::Fabric> fat_tree(int ports_per_switch) {
+std::shared_ptr<const fabric::Fabric> fat_tree(int ports_per_switch, int hosts) {
   fabric::TopologySpec spec;
   spec.kind = fabric::TopologyKind::kFatTree;
-  spec.nodes = ports_per_switch * ports_per_switch * ports_per_switch / 4;
+  spec.nodes = hosts;
   spec.gpus_per_node = 1;
   spec.nics_per_node = 1;
   spec.nic_rate = 100_gbps;
@@ -85,23 +90,26 @@ catalog::FabricProfile profile(Congestion congestion) {
   return p;
 }
 
-Outcome permutation(const catalog::FabricProfile& profile, int ports_per_switch, Bytes bytes) {
-  const auto network = network_of(profile, ports_per_switch);
-  const auto hosts =
-      static_cast<std::uint32_t>(ports_per_switch * ports_per_switch * ports_per_switch / 4);
+Outcome permutation(const catalog::FabricProfile& profile, std::shared_ptr<const fabric::Fabric> on,
+                    Bytes bytes, int threads) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto hosts = static_cast<std::uint32_t>(on->gpus());
+  const auto network = network_of(profile, std::move(on), threads);
   const auto done = std::make_shared<std::vector<double>>(hosts);
   for (std::uint32_t h = 0; h < hosts; ++h) {
     network->send(Rank(h), Rank((h + hosts / 2) % hosts), bytes,
                   {.completion = network::Completion::kAcknowledged},
                   [done, h](Time now) { (*done)[h] = now.us(); });
   }
+  const double set_up_s = seconds_since(begin);
   Outcome outcome = run(*network, {});
+  outcome.set_up_s = set_up_s;
   outcome.completion_us = *done;
   return outcome;
 }
 
 Outcome incast(const catalog::FabricProfile& profile, Bytes bytes) {
-  const auto network = network_of(profile, 8);
+  const auto network = network_of(profile, fat_tree(8, 128));
   const auto done = std::make_shared<std::vector<double>>(64);
   for (std::uint32_t i = 0; i < 64; ++i) {
     network->send(Rank(64 + i), Rank(0), bytes, {.completion = network::Completion::kAcknowledged},
@@ -136,7 +144,7 @@ struct Ring {
 }  // namespace
 
 Outcome ring(const catalog::FabricProfile& profile, Bytes chunk) {
-  const auto network = network_of(profile, 8);
+  const auto network = network_of(profile, fat_tree(8, 128));
   Ring state{*network, chunk, {}};
   for (std::uint32_t c = 0; c < kRing; ++c) state.start(c, 0);
   Outcome outcome = run(*network, {});

@@ -15,8 +15,8 @@
 
 namespace fabricast::bench {
 
-/// `hosts` on the same three-tier fabric, as many ports per switch as that takes (128 hosts: 8).
-std::shared_ptr<const fabric::Fabric> fat_tree(int ports_per_switch);
+/// `hosts` below three tiers of such switches.
+std::shared_ptr<const fabric::Fabric> fat_tree(int ports_per_switch, int hosts);
 
 struct Congestion {
   bool dcqcn = false;  ///< with the settings of the ns-3 comparison; else PFC alone
@@ -24,14 +24,16 @@ struct Congestion {
 catalog::FabricProfile profile(Congestion congestion);
 
 struct Outcome {
-  double wall_s = 0;
+  double wall_s = 0;    ///< of the run
+  double set_up_s = 0;  ///< from the specification to the first message posted
   network::Counters counters;
   std::vector<double> completion_us;  ///< per flow (w3: per step of a chunk), at the sender
   double last_us = 0;
 };
 
-/// W1: host h sends `bytes` to host h + n/2: a permutation across pods.
-Outcome permutation(const catalog::FabricProfile& profile, int ports_per_switch, base::Bytes bytes);
+/// W1, of 128 hosts: host h sends `bytes` to host h + n/2, a permutation across pods.
+Outcome permutation(const catalog::FabricProfile& profile, std::shared_ptr<const fabric::Fabric> on,
+                    base::Bytes bytes, int threads = 1);
 /// W2: hosts 64 to 127 send `bytes` each to host 0.
 Outcome incast(const catalog::FabricProfile& profile, base::Bytes bytes);
 /// W3: ring all-reduce of 128 chunks; step s of chunk c goes from host c + s to c + s + 1 and

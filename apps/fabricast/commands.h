@@ -75,8 +75,8 @@ void write_result(const std::string& path, const std::string& text);
 
 /// What the operating system says of this process.
 double peak_rss_mb();
-/// Cores to use when the user does not say; at least 1.
-int all_cores();
+/// As the user said, else all cores; at least 1.
+int threads_of(const CommonFlags& flags);
 /// From now on an interrupt (SIGINT, SIGTERM) ends the program with exit code 3.
 void exit_3_on_interrupt();
 

@@ -24,7 +24,7 @@ struct CompareFlags {
 
 training::Options training_options(const CommonFlags& flags, base::Progress& progress) {
   training::Options options;
-  options.threads = flags.threads == 0 ? all_cores() : flags.threads;
+  options.threads = threads_of(flags);
   options.packet_exact = flags.resolution == Resolution::kPacket;
   options.progress = &progress;
   return options;

@@ -167,8 +167,9 @@ void flows(const FlowsFlags& flags) {
   std::unique_ptr<packet::PacketNetwork> network;
   try {
     fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
-    network = packet::make_network(fabric, choice.profile, node_links(system.cluster.gpu),
-                                   system.seed, faults_of(system, *fabric));
+    network =
+        packet::make_network(fabric, choice.profile, node_links(system.cluster.gpu), system.seed,
+                             faults_of(system, *fabric), threads_of(flags.common));
   } catch (const base::Error& error) {
     throw scenario::located(error, system, 0);
   }
@@ -235,8 +236,8 @@ void add_flows(CLI::App& program, Chosen& chosen) {
       ->type_name("US")
       ->check(CLI::Range(0.001, 1e9));
   add_common_flags(*command, flags->common);
-  // They are accepted everywhere and change nothing here: every packet is played, on one thread.
-  hide_flags(*command, {"--html", "--threads", "--resolution", "--no-cache"});
+  // They are accepted everywhere and change nothing here: every packet is played.
+  hide_flags(*command, {"--html", "--resolution", "--no-cache"});
   command->footer(
       "Examples:\n"
       "  fabricast flows examples/flows/incast.csv --system examples/flows/roce-16.yaml\n"

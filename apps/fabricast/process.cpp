@@ -27,7 +27,8 @@ double peak_rss_mb() {
   return static_cast<double>(usage.ru_maxrss) * 1024 * 1e-6;  // ru_maxrss counts KiB on Linux
 }
 
-int all_cores() {
+int threads_of(const CommonFlags& flags) {
+  if (flags.threads != 0) return flags.threads;
   const unsigned cores = std::thread::hardware_concurrency();
   return cores == 0 ? 1 : static_cast<int>(cores);
 }

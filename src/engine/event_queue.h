@@ -27,6 +27,12 @@ struct Event {
   static constexpr int kTargetBits = 27;
   static constexpr std::uint32_t kTargets = 1U << kTargetBits;  ///< targets are below this
 
+  /// PRECONDITION: kind < 32, target < kTargets.
+  static Event make(base::Time at, std::uint8_t kind, std::uint32_t target,
+                    std::uint32_t value = 0) {
+    return {at.ps(), static_cast<std::uint32_t>(kind) << kTargetBits | target, value};
+  }
+
   base::Time time() const { return base::Time::picoseconds(time_ps); }
   std::uint8_t kind() const { return static_cast<std::uint8_t>(kind_and_target >> kTargetBits); }
   std::uint32_t target() const { return kind_and_target & (kTargets - 1); }
@@ -110,22 +116,44 @@ class EventQueue {
 
   /// PRECONDITION: at >= now(), kind < 32, target < Event::kTargets.
   void push(base::Time at, std::uint8_t kind, std::uint32_t target, std::uint32_t value = 0) {
-    insert({at.ps(), static_cast<std::uint32_t>(kind) << Event::kTargetBits | target, value});
+    insert(Event::make(at, kind, target, value));
   }
+  void push(const Event& event) { insert(event); }
 
   /// PRECONDITION: not empty. Moves the clock to the event's time.
   Event pop() {
-    const Event event = current_.empty() && advance() ? take_only() : current_.pop();
-    now_ps_ = event.time_ps;
-    if ((++popped_ & (kReview - 1)) == 0) review();
-    return event;
+    if (!current_.empty()) return leave(current_.pop());
+    return leave(advance(next_bucket()) ? take_only() : current_.pop());
   }
 
-  /// The instant of the next event. PRECONDITION: not empty.
-  base::Time next() {
-    if (current_.empty() && advance()) current_.push(take_only());
-    return current_.top().time();
+  /// The next event, if it comes before `bound`, as `pop` gives it; false, and the clock stays, if
+  /// there is none.
+  bool pop_before(const Event& bound, Event& event) {
+    if (current_.empty()) {
+      if (empty()) return false;
+      const std::int64_t bucket = next_bucket();
+      if (bucket > bucket_of(bound)) return false;  // the cursor waits for what may come before
+      if (advance(bucket)) current_.push(take_only());
+    }
+    if (!(current_.top() < bound)) return false;
+    event = leave(current_.pop());
+    return true;
   }
+
+  /// The next event. PRECONDITION: not empty.
+  Event next() {
+    if (!current_.empty()) return current_.top();
+    if (near_ == 0) return far_.top();
+    std::uint32_t i = heads_[slot_of(next_bucket())];
+    Event least = nodes_[i].event;
+    while ((i = nodes_[i].next) != kEnd) {
+      if (nodes_[i].event < least) least = nodes_[i].event;
+    }
+    return least;
+  }
+
+  /// Moves the clock on. PRECONDITION: nothing is pending before `now`.
+  void set_now(base::Time now) { now_ps_ = now.ps(); }
 
  private:
   static constexpr std::size_t kLeastBuckets = 256;
@@ -171,11 +199,17 @@ class EventQueue {
     return static_cast<std::size_t>(bucket) & (heads_.size() - 1);
   }
 
-  // Moves the cursor to the next bucket that holds anything. True, and nothing moved yet, when that
-  // is one event; else its events are in `current_`.
-  bool advance() {
+  Event leave(const Event& event) {
+    now_ps_ = event.time_ps;
+    if ((++popped_ & (kReview - 1)) == 0) review();
+    return event;
+  }
+
+  // Moves the cursor to `bucket`, the next one that holds anything. True, and nothing moved yet,
+  // when that is one event; else its events are in `current_`.
+  bool advance(std::int64_t bucket) {
     ++advances_;
-    cursor_ = near_ == 0 ? bucket_of(far_.top()) : next_bucket();
+    cursor_ = bucket;
     // What has come within the horizon.
     while (!far_.empty() &&
            bucket_of(far_.top()) < cursor_ + static_cast<std::int64_t>(heads_.size())) {
@@ -200,8 +234,9 @@ class EventQueue {
     return node.event;
   }
 
-  // PRECONDITION: near_ > 0.
+  // The next bucket that holds anything. PRECONDITION: `current_` is empty, the queue is not.
   std::int64_t next_bucket() {
+    if (near_ == 0) return bucket_of(far_.top());
     const std::size_t mask = heads_.size() - 1;
     const std::size_t from = static_cast<std::size_t>(cursor_ + 1) & mask;
     std::size_t word = from / 64;

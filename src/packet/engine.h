@@ -3,6 +3,7 @@
 // the adapters, `tcp.h` the TCP host; each defines the members declared under its heading here.
 
 #include <memory>
+#include <queue>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -14,10 +15,12 @@
 #include "engine/event_queue.h"
 #include "fabric/forwarding.h"
 #include "packet/arbiter.h"
+#include "packet/crossing.h"
 #include "packet/faults.h"
 #include "packet/flow_state.h"
 #include "packet/link.h"
 #include "packet/packet_network.h"
+#include "packet/partition.h"
 #include "packet/shared_buffer.h"
 
 namespace fabricast::packet {
@@ -25,7 +28,11 @@ namespace fabricast::packet {
 using catalog::FabricKind;
 
 template <FabricKind K>
+class ParallelNetwork;
+
+template <FabricKind K>
 class Engine final : public PacketNetwork {
+  friend class ParallelNetwork<K>;
   static constexpr bool kCredits = K == FabricKind::kInfiniBand;
   static constexpr bool kEthernet = !kCredits;
   static constexpr bool kTcp = K == FabricKind::kTcp;
@@ -80,6 +87,12 @@ class Engine final : public PacketNetwork {
     double errors = 0;  ///< per bit
   };
 
+  /// A message that is complete, for whoever knows what to do then.
+  struct Completed {
+    base::Time at;
+    std::uint32_t message = 0;
+  };
+
   // Set-up (engine.h).
   void build_ports();
   void build_buffers();
@@ -92,6 +105,8 @@ class Engine final : public PacketNetwork {
   std::shared_ptr<const fabric::ForwardingTables> tables(
       std::span<const fabric::PortId> failed) const;
   base::Error no_route(std::uint32_t source, std::uint32_t destination) const;
+  void post(std::uint32_t message, base::Rank src, base::Rank dst, base::Bytes size,
+            const network::SendOptions& options);
   void add_transfer(std::uint32_t flow, std::int64_t bytes, std::uint32_t message,
                     network::Completion completion, base::Time at);
   void send_on_queue_pairs(std::uint32_t first, std::int64_t bytes, std::uint32_t message,
@@ -107,9 +122,20 @@ class Engine final : public PacketNetwork {
   void forget_acknowledged(Flow& flow, std::uint32_t unacked);
   void arm_timer(std::uint32_t index, base::Time timeout);
 
+  // As one of several (shard.h).
+  void share(std::shared_ptr<const Partition> partition, unsigned part);
+  bool mine(const PortState& port) const;
+  bool mine(std::uint32_t port) const { return mine(ports_[port]); }
+  Crossing& outbox_towards(std::uint32_t port);
+  bool crosses(std::uint32_t port, PacketIndex packet);
+  bool may_complete(const PortState& port, const Packet& packet) const;
+  void run_before(const engine::Event& bound);
+  void take_in(Crossing& in);
+
   // Links and switches (links.h).
   void try_start(std::uint32_t port);
   void transmit(std::uint32_t port, PacketIndex packet);
+  void put_on_wire(std::uint32_t port, PacketIndex packet);
   void wake_at(std::uint32_t port, std::int64_t at_ps);
   void enqueue(std::uint32_t port, PacketIndex packet);
   void on_arrive(std::uint32_t port);
@@ -133,8 +159,11 @@ class Engine final : public PacketNetwork {
   void on_resume(std::uint32_t port, unsigned traffic_class);
   void free_credits(std::uint32_t ingress, unsigned traffic_class, std::int64_t bytes);
   std::int64_t send_link_control(std::uint32_t port, std::int64_t bytes);
+  void add_credits(std::uint32_t port, unsigned traffic_class, const CreditUpdate& update);
   void read_credit_updates(std::size_t lane);
   void await_credits(std::uint32_t port, unsigned traffic_class);
+  void on_credit(std::uint32_t port, unsigned traffic_class);
+  void end_stall(PortState& port, unsigned traffic_class);
   bool take_credits(std::uint32_t port, unsigned traffic_class, std::int64_t bytes);
   void on_host(PacketIndex packet);
   SharedBuffer& buffer_of(std::uint32_t device) { return buffers_[device]; }
@@ -179,8 +208,14 @@ class Engine final : public PacketNetwork {
   void on_watchdog(std::uint32_t port, unsigned traffic_class);
   void watch(std::uint32_t port, unsigned traffic_class, base::Time after);
   void on_lifetime(std::uint32_t port, unsigned traffic_class);
+  bool waits(std::uint32_t egress, unsigned traffic_class) const;
   bool holds_from(std::uint32_t egress, unsigned traffic_class, std::uint32_t ingress) const;
-  std::vector<std::uint32_t> waiting_cycle() const;
+  template <class EngineOf>
+  static std::vector<std::uint32_t> waiting_cycle(const fabric::Fabric& fabric,
+                                                  const EngineOf& engine_of);
+  template <class EngineOf>
+  static base::Error stuck(std::string what, const fabric::Fabric& fabric,
+                           const EngineOf& engine_of);
   base::Error stuck(std::string what) const;
 
   // Audit (audit.h).
@@ -272,6 +307,14 @@ class Engine final : public PacketNetwork {
   std::uint64_t outstanding_ = 0;
   bool stopped_ = false;
   base::Time timeout_;  ///< of an RC queue pair
+
+  // As one of several; else there is no partition.
+  std::shared_ptr<const Partition> partition_;
+  unsigned part_ = 0;
+  std::vector<Crossing> outboxes_;  ///< by part
+  std::vector<Completed> completed_;
+  /// Arrivals that may complete a message.
+  std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> completions_due_;
 };
 
 }  // namespace fabricast::packet
@@ -281,4 +324,5 @@ class Engine final : public PacketNetwork {
 #include "packet/links.h"
 #include "packet/outages.h"
 #include "packet/rdma.h"
+#include "packet/shard.h"
 #include "packet/tcp.h"

@@ -263,6 +263,12 @@ void Engine<K>::send(base::Rank src, base::Rank dst, base::Bytes size,
     events_.push(node_links_.send(src, dst, size, now()), kDelivered, index);
     return;
   }
+  post(index, src, dst, size, options);
+}
+
+template <FabricKind K>
+void Engine<K>::post(std::uint32_t index, base::Rank src, base::Rank dst, base::Bytes size,
+                     const network::SendOptions& options) {
   const std::uint32_t first = connection(src, dst, options);
   Adapter& adapter = adapters_[flows_[first].source];
   // The adapter starts at most message_rate messages per microsecond.
@@ -303,14 +309,17 @@ void Engine<K>::send_on_queue_pairs(std::uint32_t first, std::int64_t bytes, std
                                                            : connection_turn_[first]++ % qps;
     add_transfer(first + qp, std::min(part, bytes - i * part), message, completion, start);
   }
-  cores_[flows_[first].source].busy_ps += parts * profile_.host.cpu_per_message.ps();
-  cores_[flows_[first].destination].busy_ps += parts * profile_.host.cpu_per_message.ps();
+  const Flow& flow = flows_[first];
+  const std::int64_t cpu_ps = parts * profile_.host.cpu_per_message.ps();
+  if (mine(flow.source_port)) cores_[flow.source].busy_ps += cpu_ps;
+  if (mine(flow.destination_port)) cores_[flow.destination].busy_ps += cpu_ps;
 }
 
 template <FabricKind K>
 void Engine<K>::add_transfer(std::uint32_t flow_index, std::int64_t bytes, std::uint32_t message,
                              network::Completion completion, base::Time at) {
   Flow& flow = flows_[flow_index];
+  if (!mine(flow.source_port) && !mine(flow.destination_port)) return;
   const std::int64_t mtu = profile_.link.mtu.count();
   const auto count = static_cast<std::uint32_t>((bytes + mtu - 1) / mtu);
   const std::uint32_t index = transfers_.allocate();
@@ -326,7 +335,7 @@ void Engine<K>::add_transfer(std::uint32_t flow_index, std::int64_t bytes, std::
   if (flow.oldest == kNone) flow.oldest = index;
   if (flow.sending == kNone) flow.sending = index;
   if (flow.receiving == kNone) flow.receiving = index;
-  events_.push(at, kMessageStart, flow_index, count);
+  if (mine(flow.source_port)) events_.push(at, kMessageStart, flow_index, count);
 }
 
 template <FabricKind K>
@@ -367,25 +376,33 @@ std::uint32_t Engine<K>::payload_of(Flow& flow, std::uint32_t sequence) {
 template <FabricKind K>
 void Engine<K>::complete_transfers(Flow& flow, std::uint32_t expected) {
   while (flow.receiving != kNone && transfers_[flow.receiving].last < expected) {
-    const Transfer& transfer = transfers_[flow.receiving];
+    const Transfer transfer = transfers_[flow.receiving];
     if (transfer.completion == network::Completion::kDelivered) {
       complete_transfer(transfer.message);
     }
     flow.receiving = transfer.next;
+    // The sender, who would forget it, is elsewhere.
+    if (!mine(flow.source_port)) forget_acknowledged(flow, transfer.last + 1);
   }
 }
 
 template <FabricKind K>
 void Engine<K>::complete_transfer(std::uint32_t message) {
   if (--messages_[message].transfers_left > 0) return;
-  events_.push(now() + profile_.host.receive_overhead, kDelivered, message);
+  const base::Time at = now() + profile_.host.receive_overhead;
+  if (partition_ == nullptr) {
+    events_.push(at, kDelivered, message);
+  } else {
+    completed_.push_back({at, message});
+  }
 }
 
 template <FabricKind K>
 void Engine<K>::forget_acknowledged(Flow& flow, std::uint32_t unacked) {
   while (flow.oldest != kNone && transfers_[flow.oldest].last < unacked) {
     const std::uint32_t done = flow.oldest;
-    if (transfers_[done].completion == network::Completion::kAcknowledged) {
+    if (transfers_[done].completion == network::Completion::kAcknowledged &&
+        mine(flow.source_port)) {
       complete_transfer(transfers_[done].message);
     }
     flow.oldest = transfers_[done].next;
@@ -451,8 +468,7 @@ void Engine<K>::dispatch(const engine::Event& event) {
       }
       break;
     case kCredit:
-      if constexpr (kCredits) lanes_[lane_of(event.target(), event.value)].update_event = false;
-      try_start(event.target());
+      if constexpr (kCredits) on_credit(event.target(), event.value);
       break;
     case kPaced:
       if constexpr (!kTcp) on_paced(event.target());

@@ -46,6 +46,11 @@ class Slab {
     return index;
   }
   void release(std::uint32_t index) { free_.push_back(index); }
+  /// The item at an index that somebody else has chosen.
+  T& place(std::uint32_t index) {
+    if (index >= items_.size()) items_.resize(index + std::size_t{1});
+    return items_[index];
+  }
   T& operator[](std::uint32_t index) { return items_[index]; }
   const T& operator[](std::uint32_t index) const { return items_[index]; }
 

@@ -36,14 +36,16 @@ struct alignas(64) PortState {
   PacketQueue wire;
   std::uint32_t peer = 0;
   std::uint32_t device = 0;
-  ClassMask queued = 0;         ///< classes whose queue holds something
-  ClassMask ready = 0;          ///< adapter: classes with a queue pair that has work
-  ClassMask paused = 0;         ///< classes held by PFC
-  ClassMask stalled = 0;        ///< classes that lack credits
-  bool peer_is_switch = false;  ///< at the far end of the cable
-  bool head_arrives = false;    ///< far end is a cut-through switch: it acts on the head
-  ClassMask discarding = 0;     ///< classes that drop what comes: link down, watchdog, VLStalled
-  bool errors = false;          ///< `log_keep_per_byte` is not 0
+  ClassMask queued = 0;      ///< classes whose queue holds something
+  ClassMask ready = 0;       ///< adapter: classes with a queue pair that has work
+  ClassMask paused = 0;      ///< classes held by PFC
+  ClassMask stalled = 0;     ///< classes that lack credits
+  ClassMask discarding = 0;  ///< classes that drop what comes: link down, watchdog, VLStalled
+  bool peer_is_switch : 1 = false;  ///< at the far end of the cable
+  bool head_arrives : 1 = false;    ///< far end is a cut-through switch: it acts on the head
+  bool errors : 1 = false;          ///< `log_keep_per_byte` is not 0
+  bool across : 1 = false;          ///< far end is simulated by another engine
+  bool watched : 1 = false;  ///< `across`, or, with several engines, to an adapter: see shard.h
   std::array<ClassQueue, kMaxClasses> classes;
 
   bool down = false;             ///< the cable carries nothing
@@ -89,6 +91,7 @@ struct Lane {
   std::uint32_t updates_begin = 0;  ///< credit updates under way: positions in the lane's ring
   std::uint32_t updates_end = 0;
   bool update_event = false;  ///< a kCredit event is on its way to the stalled sender
+  std::uint32_t wanted = 0;   ///< blocks that the sender is stalled for
   std::int64_t stalled_since_ps = 0;
   std::int64_t discards_until_ps = 0;  ///< while it is VLStalled
   int expired = 0;                     ///< packets in a row that outlived their time at the head

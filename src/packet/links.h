@@ -72,6 +72,30 @@ void Engine<K>::await_credits(std::uint32_t index, unsigned c) {
   events_.push(base::Time::picoseconds(update.arrival_ps), kCredit, index, c);
 }
 
+template <FabricKind K>
+void Engine<K>::end_stall(PortState& port, unsigned c) {
+  if ((port.stalled & mask_of(c)) == 0) return;
+  port.stalled &= static_cast<ClassMask>(~mask_of(c));
+  if (port.stalled == 0) port.stalled_ps += now().ps() - port.stalled_since_ps;
+}
+
+// An update has reached a sender that was stalled when it was awaited.
+template <FabricKind K>
+void Engine<K>::on_credit(std::uint32_t index, unsigned c) {
+  const std::size_t lane_index = lane_of(index, c);
+  Lane& lane = lanes_[lane_index];
+  lane.update_event = false;
+  PortState& port = ports_[index];
+  if ((port.stalled & mask_of(c)) == 0) return;
+  read_credit_updates(lane_index);
+  if (lane.sender.may_send(lane.wanted)) {
+    end_stall(port, c);  // although the wire may be busy
+  } else {
+    await_credits(index, c);
+  }
+  try_start(index);
+}
+
 // True, and charged to the link, when the receiver has room; else the class counts as stalled.
 template <FabricKind K>
 bool Engine<K>::take_credits(std::uint32_t index, unsigned c, std::int64_t bytes) {
@@ -87,13 +111,11 @@ bool Engine<K>::take_credits(std::uint32_t index, unsigned c, std::int64_t bytes
       events_.push(now() + base::Time::picoseconds(hoq_lifetime_ps_), kLifetime, index, c);
     }
     port.stalled |= mask_of(c);
+    lanes_[lane_index].wanted = blocks;
     await_credits(index, c);
     return false;
   }
-  if ((port.stalled & mask_of(c)) != 0) {
-    port.stalled &= static_cast<ClassMask>(~mask_of(c));
-    if (port.stalled == 0) port.stalled_ps += now().ps() - port.stalled_since_ps;
-  }
+  end_stall(port, c);
   lanes_[lane_index].expired = 0;
   sender.sent(blocks);
   return true;
@@ -170,9 +192,16 @@ void Engine<K>::transmit(std::uint32_t index, PacketIndex packet_index) {
                         : serialisation;
   packet.time_ps = start + in + port.propagation_ps + port.pipeline_ps;
   ++counters_.packet_hops;
-  const bool first = port.wire.empty();
-  port.wire.push(packets_, packet_index);
-  if (first) events_.push(base::Time::picoseconds(packet.time_ps), kArrive, index);
+  if (port.watched && crosses(index, packet_index)) return;
+  put_on_wire(index, packet_index);
+}
+
+template <FabricKind K>
+void Engine<K>::put_on_wire(std::uint32_t index, PacketIndex packet) {
+  PacketQueue& wire = ports_[index].wire;
+  const bool first = wire.empty();
+  wire.push(packets_, packet);
+  if (first) events_.push(base::Time::picoseconds(packets_[packet].time_ps), kArrive, index);
 }
 
 template <FabricKind K>
@@ -426,11 +455,16 @@ std::int64_t Engine<K>::send_link_control(std::uint32_t index, std::int64_t byte
 template <FabricKind K>
 void Engine<K>::send_pause(std::uint32_t ingress, unsigned c, bool xoff) {
   if (ports_[ingress].down) return;
-  const std::int64_t arrival = send_link_control(ingress, kPauseFrameBytes);
+  const auto arrival = base::Time::picoseconds(send_link_control(ingress, kPauseFrameBytes));
   if (xoff) ++counters_.pause_frames;
   const std::uint32_t sender = ports_[ingress].peer;
-  events_.push(base::Time::picoseconds(arrival), xoff ? kPause : kResume, sender,
-               frame_of(sender, c));
+  const auto frame =
+      engine::Event::make(arrival, xoff ? kPause : kResume, sender, frame_of(sender, c));
+  if (ports_[ingress].across) {
+    outbox_towards(sender).pauses.push_back(frame);
+  } else {
+    events_.push(frame);
+  }
 }
 
 template <FabricKind K>
@@ -459,11 +493,22 @@ void Engine<K>::free_credits(std::uint32_t ingress, unsigned c, std::int64_t byt
   if (!receiver.freed(credit_blocks(bytes))) return;
   const std::uint32_t sender = ports_[ingress].peer;
   if (ports_[sender].down) return;
+  const CreditUpdate update = {send_link_control(ingress, kFlowControlPacketBytes),
+                               receiver.advertise()};
+  if (ports_[ingress].across) {
+    outbox_towards(sender).credits.push_back({sender, c, update});
+  } else {
+    add_credits(sender, c, update);
+  }
+}
+
+// A credit update is on its way to a sender.
+template <FabricKind K>
+void Engine<K>::add_credits(std::uint32_t sender, unsigned c, const CreditUpdate& update) {
   const std::size_t lane_index = lane_of(sender, c);
   Lane& lane = lanes_[lane_index];
   read_credit_updates(lane_index);  // so that the ring holds only what is under way
-  credit_updates_[lane_index * credit_ring_ + lane.updates_end++ % credit_ring_] = {
-      send_link_control(ingress, kFlowControlPacketBytes), receiver.advertise()};
+  credit_updates_[lane_index * credit_ring_ + lane.updates_end++ % credit_ring_] = update;
   if ((ports_[sender].stalled & mask_of(c)) != 0) await_credits(sender, c);
 }
 

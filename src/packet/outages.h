@@ -306,8 +306,7 @@ void Engine<K>::on_lifetime(std::uint32_t index, unsigned c) {
         lane.stalled_since_ps + hoq_lifetime_ps_ != now().ps()) {
       return;
     }
-    port.stalled &= static_cast<ClassMask>(~mask_of(c));
-    if (port.stalled == 0) port.stalled_ps += now().ps() - port.stalled_since_ps;
+    end_stall(port, c);
     ++counters_.lifetime_discards;
     discard_head(index, c);
     if (++lane.expired < kVlStallCount) {
@@ -322,6 +321,14 @@ void Engine<K>::on_lifetime(std::uint32_t index, unsigned c) {
   }
 }
 
+// True when an egress holds packets of a class that a switch is to take and that may not leave.
+template <FabricKind K>
+bool Engine<K>::waits(std::uint32_t egress, unsigned c) const {
+  const PortState& port = ports_[egress];
+  const unsigned held = (port.paused | port.stalled) & port.queued;
+  return port.peer_is_switch && (held & mask_of(c)) != 0;
+}
+
 // True when an egress has packets of a class that came in by `ingress`.
 template <FabricKind K>
 bool Engine<K>::holds_from(std::uint32_t egress, unsigned c, std::uint32_t ingress) const {
@@ -333,20 +340,20 @@ bool Engine<K>::holds_from(std::uint32_t egress, unsigned c, std::uint32_t ingre
 // Who waits for whom: an egress that is paused or lacks credits waits for room at the far end,
 // which the packets of its class that came over it hold in the egress queues there. A cycle of such
 // waits is a deadlock. Returns its ports, each waiting for the next; empty when there is none.
+// `engine_of` a port is the engine that moves it.
 template <FabricKind K>
-std::vector<std::uint32_t> Engine<K>::waiting_cycle() const {
-  const auto waits = [&](std::uint32_t index, unsigned c) {
-    const PortState& port = ports_[index];
-    const unsigned held = (port.paused | port.stalled) & port.queued;
-    return port.peer_is_switch && (held & mask_of(c)) != 0;
-  };
-  std::vector<std::vector<std::uint32_t>> waits_for(ports_.size() * kMaxClasses);
-  for (std::uint32_t p = 0; p < ports_.size(); ++p) {
-    const fabric::Device& next = fabric_->devices()[ports_[ports_[p].peer].device];
+template <class EngineOf>
+std::vector<std::uint32_t> Engine<K>::waiting_cycle(const fabric::Fabric& fabric,
+                                                    const EngineOf& engine_of) {
+  const auto ports = static_cast<std::uint32_t>(fabric.ports().size());
+  std::vector<std::vector<std::uint32_t>> waits_for(ports * std::size_t{kMaxClasses});
+  for (std::uint32_t p = 0; p < ports; ++p) {
+    const std::uint32_t ingress = fabric.port(fabric::PortId(p)).peer.index();
+    const fabric::Device& next = fabric.device(fabric.port(fabric::PortId(ingress)).device);
     for (unsigned c = 0; c < kMaxClasses; ++c) {
-      if (!waits(p, c)) continue;
+      if (!engine_of(p).waits(p, c)) continue;
       for (std::uint32_t e = next.first_port; e < next.first_port + next.port_count; ++e) {
-        if (waits(e, c) && holds_from(e, c, ports_[p].peer)) {
+        if (engine_of(e).waits(e, c) && engine_of(e).holds_from(e, c, ingress)) {
           waits_for[p * kMaxClasses + c].push_back(e * kMaxClasses + c);
         }
       }
@@ -359,16 +366,23 @@ std::vector<std::uint32_t> Engine<K>::waiting_cycle() const {
 
 // `what` went wrong, with the cycle of waits that explains it, where there is one.
 template <FabricKind K>
-base::Error Engine<K>::stuck(std::string what) const {
-  const std::vector<std::uint32_t> cycle = waiting_cycle();
+template <class EngineOf>
+base::Error Engine<K>::stuck(std::string what, const fabric::Fabric& fabric,
+                             const EngineOf& engine_of) {
+  const std::vector<std::uint32_t> cycle = waiting_cycle(fabric, engine_of);
   if (!cycle.empty()) {
     what += "; cyclic buffer dependency: ";
     for (const std::uint32_t port : cycle) {
-      what += fabric_->port_name(fabric::PortId(port)) + " waits for ";
+      what += fabric.port_name(fabric::PortId(port)) + " waits for ";
     }
-    what += fabric_->port_name(fabric::PortId(cycle.front()));
+    what += fabric.port_name(fabric::PortId(cycle.front()));
   }
   return base::failure(what);
+}
+
+template <FabricKind K>
+base::Error Engine<K>::stuck(std::string what) const {
+  return stuck(std::move(what), *fabric_, [this](std::uint32_t) -> const Engine& { return *this; });
 }
 
 }  // namespace fabricast::packet

@@ -1,24 +1,46 @@
 #include "packet/packet_network.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "packet/engine.h"
+#include "packet/parallel_network.h"
 
 namespace fabricast::packet {
+
+namespace {
+
+template <FabricKind K>
+std::unique_ptr<PacketNetwork> make(const std::shared_ptr<const fabric::Fabric>& fabric,
+                                    const catalog::FabricProfile& profile,
+                                    network::NodeLinkSpec node_links, std::uint64_t seed,
+                                    const Faults& faults, int threads) {
+  const auto engine = [&] {
+    return std::make_unique<Engine<K>>(fabric, profile, node_links, seed, faults);
+  };
+  constexpr int kMostParts = 64;
+  const auto parts = static_cast<unsigned>(std::clamp(threads, 1, kMostParts));
+  auto shares = std::make_shared<const Partition>(partition(*fabric, parts, profile.link.phy));
+  if (!ParallelNetwork<K>::can_share(*shares, profile, faults)) return engine();
+  std::vector<std::unique_ptr<Engine<K>>> engines(shares->parts);
+  std::generate(engines.begin(), engines.end(), engine);
+  return std::make_unique<ParallelNetwork<K>>(fabric, std::move(shares), node_links,
+                                              std::move(engines));
+}
+
+}  // namespace
 
 std::unique_ptr<PacketNetwork> make_network(std::shared_ptr<const fabric::Fabric> fabric,
                                             const catalog::FabricProfile& profile,
                                             network::NodeLinkSpec node_links, std::uint64_t seed,
-                                            Faults faults) {
+                                            Faults faults, int threads) {
   switch (profile.kind) {
     case FabricKind::kInfiniBand:
-      return std::make_unique<Engine<FabricKind::kInfiniBand>>(std::move(fabric), profile,
-                                                               node_links, seed, std::move(faults));
+      return make<FabricKind::kInfiniBand>(fabric, profile, node_links, seed, faults, threads);
     case FabricKind::kRoceV2:
-      return std::make_unique<Engine<FabricKind::kRoceV2>>(std::move(fabric), profile, node_links,
-                                                           seed, std::move(faults));
+      return make<FabricKind::kRoceV2>(fabric, profile, node_links, seed, faults, threads);
     case FabricKind::kTcp:
-      return std::make_unique<Engine<FabricKind::kTcp>>(std::move(fabric), profile, node_links,
-                                                        seed, std::move(faults));
+      return make<FabricKind::kTcp>(fabric, profile, node_links, seed, faults, threads);
   }
   throw base::failure("unknown kind of fabric");
 }

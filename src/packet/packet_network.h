@@ -34,11 +34,13 @@ class PacketNetwork : public network::Network {
 
 /// A fresh, idle network. `fabric` must outlive it (it is shared). Throws base::Error (input) when
 /// the profile asks for what cannot be built on this fabric (no shared pool after headroom, a
-/// virtual lane's buffer above the credit limit of 128 KiB or below two packets).
+/// virtual lane's buffer above the credit limit of 128 KiB or below two packets). With several
+/// `threads` its devices are shared out, as far as that can be done (parallel_network.h); nothing
+/// but the time that a run takes depends on them.
 std::unique_ptr<PacketNetwork> make_network(std::shared_ptr<const fabric::Fabric> fabric,
                                             const catalog::FabricProfile& profile,
                                             network::NodeLinkSpec node_links, std::uint64_t seed,
-                                            Faults faults = {});
+                                            Faults faults = {}, int threads = 1);
 
 /// Why the subnet manager falls back to minhop where `paths.engine: ftree` was asked for: what
 /// makes a fabric of several tiers no fat-tree to OpenSM. Empty when it does not. Fills the tables.

@@ -21,15 +21,19 @@ class ReceiveWindow {
     if (sequence - expected_ >= size) return Outcome::kBeyond;
     if (get(sequence)) return Outcome::kDuplicate;
     set(sequence, true);
+    ++held_;
     if (sequence != expected_) return Outcome::kOutOfOrder;
     while (get(expected_)) {
       set(expected_, false);
       ++expected_;
+      --held_;
     }
     return Outcome::kInOrder;
   }
 
   std::uint32_t expected() const { return expected_; }
+  /// Packets behind the expected one that have arrived.
+  std::uint32_t held() const { return held_; }
   std::uint32_t capacity() const { return static_cast<std::uint32_t>(bits_.size() * 64); }
 
  private:
@@ -45,6 +49,7 @@ class ReceiveWindow {
 
   std::vector<std::uint64_t> bits_;
   std::uint32_t expected_ = 0;
+  std::uint32_t held_ = 0;
 };
 
 }  // namespace fabricast::packet

@@ -117,8 +117,12 @@ void Engine<K>::on_tcp_data(PacketIndex packet_index) {
     if (tcp.unreported_packets > 0 && tcp.receiver.echo_changes(packet.marked)) {
       acknowledge(packet.flow);
     }
+    const std::uint16_t reported = tcp.receiver.reported();
     const TcpReceiver::Arrival arrival =
         tcp.receiver.receive(packet.sequence, packet.marked, packet.ack_request);
+    if (tcp.receiver.reported() != reported && !mine(tcp.source_port)) {
+      outbox_towards(tcp.source_port).sacks.push_back({packet.flow, packet.sequence});
+    }
     ++tcp.unreported_packets;
     const std::uint32_t before = tcp.receiving;
     if (arrival.in_order) complete_transfers(tcp, tcp.receiver.expected());

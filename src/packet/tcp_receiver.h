@@ -61,13 +61,13 @@ class TcpReceiver {
   std::uint16_t reported() const { return reported_; }
   /// Which one that was, the `index`-th modulo 2^16. PRECONDITION: one of the last window's.
   std::uint32_t out_of_order(std::uint16_t index) const { return log_[index % log_.size()]; }
-
- private:
+  /// Notes that a segment has come out of order: what `receive` does, or, where the sender reads a
+  /// copy, what the copy is told.
   void report(std::uint32_t sequence);
 
+ private:
   Parameters p_;
   ReceiveWindow window_;
-  std::uint32_t held_ = 0;          ///< segments behind a hole
   std::vector<std::uint32_t> log_;  ///< a power of two of entries; none before the first hole
   std::uint16_t reported_ = 0;
   bool echo_ = false;
@@ -76,17 +76,10 @@ class TcpReceiver {
 inline TcpReceiver::Arrival TcpReceiver::receive(std::uint32_t sequence, bool marked,
                                                  bool reduced) {
   echo_ = p_.echo == Echo::kExact ? marked : marked || (echo_ && !reduced);
-  const std::uint32_t before = window_.expected();
+  const bool hole = window_.held() > 0;
   const ReceiveWindow::Outcome outcome = window_.receive(sequence);
-  if (outcome == ReceiveWindow::Outcome::kInOrder) {
-    const bool fills = held_ > 0;  // all or part of a gap
-    held_ -= window_.expected() - before - 1;
-    return {true, fills};
-  }
-  if (outcome == ReceiveWindow::Outcome::kOutOfOrder) {
-    ++held_;
-    if (p_.sack) report(sequence);
-  }
+  if (outcome == ReceiveWindow::Outcome::kInOrder) return {true, hole};  // fills all or part of it
+  if (outcome == ReceiveWindow::Outcome::kOutOfOrder && p_.sack) report(sequence);
   return {false, true};
 }
 

@@ -72,7 +72,7 @@ void expect_the_order_of_a_set(std::size_t pending, std::int64_t reach, std::int
   };
   for (std::size_t i = 0; i < pending; ++i) add();
   for (int i = 0; i < 60000; ++i) {
-    ASSERT_EQ(queue.next().ps(), std::get<0>(*set.begin()));
+    ASSERT_EQ(queue.next().time_ps, std::get<0>(*set.begin()));
     const Event event = queue.pop();
     ASSERT_EQ(Key(event.time_ps, event.kind_and_target, event.value), *set.begin());
     set.erase(set.begin());
@@ -92,6 +92,41 @@ TEST(EventQueue, LeavesInTheOrderOfASetWhenManyShareAnInstant) {
 }
 TEST(EventQueue, LeavesInTheOrderOfASetWhenAllShareFewInstants) {
   expect_the_order_of_a_set(20000, 100, 100);
+}
+
+// Windows: what comes before a bound leaves in order, and what is pushed then lies behind it.
+TEST(EventQueue, GivesWhatComesBeforeABoundAndNoMore) {
+  using Key = std::tuple<std::int64_t, std::uint32_t, std::uint32_t>;
+  const auto key = [](const Event& e) { return Key(e.time_ps, e.kind_and_target, e.value); };
+  EventQueue queue;
+  std::multiset<Key> set;
+  base::RandomStream random(17, "windows");
+  std::int64_t begin = 0;
+  for (int window = 0; window < 3000; ++window) {
+    for (std::uint64_t n = random.below(20); n > 0; --n) {
+      const std::uint64_t reach = random.below(50) == 0 ? 100'000'000 : 20'000;
+      const auto at = Time::picoseconds(begin + static_cast<std::int64_t>(random.below(reach)));
+      const Event event = Event::make(at, 1, static_cast<std::uint32_t>(random.below(5)));
+      queue.push(event);
+      set.insert(key(event));
+    }
+    const std::int64_t end = begin + static_cast<std::int64_t>(random.below(10'000));
+    const Event bound =
+        Event::make(Time::picoseconds(end), static_cast<std::uint8_t>(window % 3), 2);
+    Event event;
+    while (queue.pop_before(bound, event)) {
+      ASSERT_EQ(key(event), *set.begin());
+      ASSERT_LT(key(event), key(bound));
+      set.erase(set.begin());
+    }
+    if (!set.empty()) {
+      ASSERT_GE(*set.begin(), key(bound));
+      ASSERT_EQ(key(queue.next()), *set.begin());
+    }
+    ASSERT_EQ(queue.size(), set.size());
+    begin = end;
+    queue.set_now(Time::picoseconds(begin));
+  }
 }
 
 TEST(EventQueue, StaysOrderedWhilePushesAndPopsMix) {

@@ -116,8 +116,8 @@ TEST(SharedForwarding, IsFilledOncePerEngineAndDamage) {
   EXPECT_EQ(shared_forwarding(f, RoutingEngine::kMinHop, both), damaged);
   EXPECT_EQ(path_length(f, *whole, EndpointId(0), EndpointId(1)), 3);
   EXPECT_EQ(path_length(f, *damaged, EndpointId(0), EndpointId(1)), 6);
-  const Fabric copy = f;
-  EXPECT_EQ(shared_forwarding(copy, RoutingEngine::kMinHop), whole);
+  const std::vector<Fabric> copies{f};
+  EXPECT_EQ(shared_forwarding(copies.front(), RoutingEngine::kMinHop), whole);
 }
 
 TEST(SharedForwarding, KeepsTheTablesOfTheWholeFabricWhateverFails) {
