@@ -3,6 +3,7 @@
 
 #include "network/flows.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -137,6 +138,14 @@ std::vector<report::LinkRow> link_rows(const packet::PacketNetwork& network,
   return rows;
 }
 
+/// As the user said; else as many as pay, which take some 64 adapters each (docs/performance.md).
+int threads_for(const CommonFlags& flags, const fabric::Fabric& fabric) {
+  constexpr int kAdaptersPerThread = 64;
+  const int threads = threads_of(flags);
+  return flags.threads != 0 ? threads
+                            : std::clamp(fabric.endpoints() / kAdaptersPerThread, 1, threads);
+}
+
 /// What is asked for must not take the place of what is read, nor of another result.
 void check_outputs(const FlowsFlags& flags) {
   const std::vector<std::pair<const char*, std::string>> outputs = {
@@ -169,7 +178,7 @@ void flows(const FlowsFlags& flags) {
     fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
     network =
         packet::make_network(fabric, choice.profile, node_links(system.cluster.gpu), system.seed,
-                             faults_of(system, *fabric), threads_of(flags.common));
+                             faults_of(system, *fabric), threads_for(flags.common, *fabric));
   } catch (const base::Error& error) {
     throw scenario::located(error, system, 0);
   }
