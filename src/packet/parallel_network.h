@@ -66,6 +66,7 @@ class ParallelNetwork final : public PacketNetwork {
   void play(unsigned part);
   void take_in(unsigned part);
   void rethrow_first_error();
+  base::Error stuck(const std::string& what) const;
   void perform(const engine::Event& event);
 
   std::shared_ptr<const fabric::Fabric> fabric_;
@@ -187,7 +188,19 @@ void ParallelNetwork<K>::rethrow_first_error() {
     first = errors_[part];
   }
   std::fill(errors_.begin(), errors_.end(), nullptr);
-  if (first != nullptr) std::rethrow_exception(first);
+  if (first == nullptr) return;
+  try {
+    std::rethrow_exception(first);
+  } catch (const base::Error& error) {
+    if (error.kind() != base::ErrorKind::kFailure) throw;
+    throw stuck(error.message());
+  }
+}
+
+template <FabricKind K>
+base::Error ParallelNetwork<K>::stuck(const std::string& what) const {
+  return Engine::stuck(what, *fabric_,
+                       [this](std::uint32_t port) -> const Engine& { return engine_of(port); });
 }
 
 template <FabricKind K>
@@ -257,8 +270,7 @@ void ParallelNetwork<K>::run() {
       const engine::Event end = end_of_window(*next);
       play_window(ours_.empty() ? end : std::min(end, ours_.next()));
     } else {
-      throw Engine::stuck("deadlock: messages are outstanding and nothing can move", *fabric_,
-                          [this](std::uint32_t port) -> const Engine& { return engine_of(port); });
+      throw stuck("deadlock: messages are outstanding and nothing can move");
     }
   }
 }

@@ -69,20 +69,23 @@ void expect_cycle(const std::string& message, int switches) {
   }
 }
 
-TEST(Deadlock, OfPfcIsReportedWithItsCycle) {
-  for (const int n : {3, 4}) {
-    auto network = network_on(ring(n, true), priority_paused());
-    expect_cycle(error_of(*network, two_on(static_cast<std::uint32_t>(n), 4_MiB)), n);
+/// On one thread and on two.
+void expect_deadlock(int switches, const FabricProfile& profile) {
+  for (const int threads : {1, 2}) {
+    const auto network =
+        make_network(ring(switches, true), profile, {3600_gbps, 1_us}, 1, {}, threads);
+    expect_cycle(error_of(*network, two_on(static_cast<std::uint32_t>(switches), 4_MiB)), switches);
   }
 }
 
+TEST(Deadlock, OfPfcIsReportedWithItsCycle) {
+  for (const int n : {3, 4}) expect_deadlock(n, priority_paused());
+}
+
 TEST(Deadlock, OfCreditsIsReportedWithItsCycle) {
-  for (const int n : {3, 4}) {
-    FabricProfile p = infiniband();
-    p.transport.timeout_exponent = 8;
-    auto network = network_on(ring(n, true), p);
-    expect_cycle(error_of(*network, two_on(static_cast<std::uint32_t>(n), 4_MiB)), n);
-  }
+  FabricProfile p = infiniband();
+  p.transport.timeout_exponent = 8;
+  for (const int n : {3, 4}) expect_deadlock(n, p);
 }
 
 // The same from tables that OpenSM fills: minhop on a ring of five has one shortest path to the
