@@ -11,7 +11,7 @@ namespace fabricast::packet {
 namespace {
 
 template <FabricKind K>
-std::unique_ptr<PacketNetwork> make(const std::shared_ptr<const fabric::Fabric>& fabric,
+std::unique_ptr<PacketNetwork> make(std::shared_ptr<const fabric::Fabric> fabric,
                                     const catalog::FabricProfile& profile,
                                     network::NodeLinkSpec node_links, std::uint64_t seed,
                                     const Faults& faults, int threads) {
@@ -24,7 +24,7 @@ std::unique_ptr<PacketNetwork> make(const std::shared_ptr<const fabric::Fabric>&
   if (!ParallelNetwork<K>::can_share(*shares, profile, faults)) return engine();
   std::vector<std::unique_ptr<Engine<K>>> engines(shares->parts);
   std::generate(engines.begin(), engines.end(), engine);
-  return std::make_unique<ParallelNetwork<K>>(fabric, std::move(shares), node_links,
+  return std::make_unique<ParallelNetwork<K>>(std::move(fabric), std::move(shares), node_links,
                                               std::move(engines));
 }
 
@@ -33,14 +33,16 @@ std::unique_ptr<PacketNetwork> make(const std::shared_ptr<const fabric::Fabric>&
 std::unique_ptr<PacketNetwork> make_network(std::shared_ptr<const fabric::Fabric> fabric,
                                             const catalog::FabricProfile& profile,
                                             network::NodeLinkSpec node_links, std::uint64_t seed,
-                                            Faults faults, int threads) {
+                                            const Faults& faults, int threads) {
   switch (profile.kind) {
     case FabricKind::kInfiniBand:
-      return make<FabricKind::kInfiniBand>(fabric, profile, node_links, seed, faults, threads);
+      return make<FabricKind::kInfiniBand>(std::move(fabric), profile, node_links, seed, faults,
+                                           threads);
     case FabricKind::kRoceV2:
-      return make<FabricKind::kRoceV2>(fabric, profile, node_links, seed, faults, threads);
+      return make<FabricKind::kRoceV2>(std::move(fabric), profile, node_links, seed, faults,
+                                       threads);
     case FabricKind::kTcp:
-      return make<FabricKind::kTcp>(fabric, profile, node_links, seed, faults, threads);
+      return make<FabricKind::kTcp>(std::move(fabric), profile, node_links, seed, faults, threads);
   }
   throw base::failure("unknown kind of fabric");
 }

@@ -40,7 +40,7 @@ class PacketNetwork : public network::Network {
 std::unique_ptr<PacketNetwork> make_network(std::shared_ptr<const fabric::Fabric> fabric,
                                             const catalog::FabricProfile& profile,
                                             network::NodeLinkSpec node_links, std::uint64_t seed,
-                                            Faults faults = {}, int threads = 1);
+                                            const Faults& faults = {}, int threads = 1);
 
 /// Why the subnet manager falls back to minhop where `paths.engine: ftree` was asked for: what
 /// makes a fabric of several tiers no fat-tree to OpenSM. Empty when it does not. Fills the tables.

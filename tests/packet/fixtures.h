@@ -123,7 +123,8 @@ inline std::shared_ptr<const fabric::Fabric> leaf_spine(int nodes, int per_leaf)
 
 inline std::unique_ptr<network::Network> network_on(std::shared_ptr<const fabric::Fabric> fabric,
                                                     const FabricProfile& profile,
-                                                    std::uint64_t seed = 1, Faults faults = {}) {
+                                                    std::uint64_t seed = 1,
+                                                    const Faults& faults = {}) {
   return make_network(std::move(fabric), profile, {3600_gbps, 1_us}, seed, faults);
 }
 
