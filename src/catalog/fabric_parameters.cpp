@@ -386,6 +386,27 @@ std::vector<FabricParameter> infiniband_congestion_control() {
   };
 }
 
+std::vector<FabricParameter> sharp() {
+  using Sharp = Profile::Sharp;
+  const auto s = &Profile::sharp;
+  return {
+      optional(flag("sharp.enabled", s, &Sharp::enabled, kInfiniBandOnly,
+                    "switches reduce data on its way: SHARP, streaming aggregation")),
+      optional(choice("sharp.streams", s, &Sharp::streams, {"one-per-switch", "one-per-port"},
+                      kInfiniBandOnly,
+                      "trees that may be active at once: one to a switch (Quantum) or to a port "
+                      "(Quantum-2)")),
+      optional(quantity("sharp.latency_ns", s, &Sharp::latency, "ns", 0, 100000, kInfiniBandOnly,
+                        "what a reduction adds to a switch's latency")),
+      optional(quantity("sharp.buffer_kb", s, &Sharp::buffer, "kB", 1, 1e5, kInfiniBandOnly,
+                        "reduction buffer of a switch per child of a tree: what a member may have "
+                        "under way")),
+      optional(quantity("sharp.largest_message_mb", s, &Sharp::largest_message, "MB", 0.001, 1e6,
+                        kInfiniBandOnly,
+                        "longer messages are reduced in pieces, one after the other")),
+  };
+}
+
 std::vector<FabricParameter> credits() {
   return {
       quantity("credits.vl_buffer_kb", &Profile::credits, &Profile::Credits::vl_buffer, "kB", 1,
@@ -435,6 +456,7 @@ std::vector<FabricParameter> make_table() {
   append(table, hpcc());
   append(table, credits());
   append(table, infiniband_congestion_control());
+  append(table, sharp());
   append(table, tcp_hosts());
   return table;
 }

@@ -29,6 +29,9 @@ enum class Routing {
 /// How a subnet manager fills its tables: OpenSM's routing engines (docs/models/forwarding.md).
 enum class SubnetRouting { kFatTree, kUpDown, kMinHop };
 
+/// How many streaming trees of SHARP may be active.
+enum class SharpStreams { kOnePerSwitch, kOnePerPort };
+
 enum class LossRecovery {
   kGoBackN,
   kSelectiveRepeat,
@@ -172,6 +175,14 @@ struct FabricProfile {
     int ccti_timer = 50;       ///< x 1.024 us until the index falls by one
     double cct_step = 0.25;    ///< entry i of the table: a delay of i x this packet times
   } ibcc;
+
+  struct Sharp {
+    bool enabled = false;
+    SharpStreams streams = SharpStreams::kOnePerPort;
+    base::Time latency = base::Time::picoseconds(150'000);  ///< of one reduction, beside the switch
+    base::Bytes buffer{256'000};                            ///< a switch's, per child of a tree
+    base::Bytes largest_message{1'073'741'792};  ///< longer ones go in pieces, one after the other
+  } sharp;
 
   struct Credits {
     int hoq_lifetime_exponent =

@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 
+#include "base/error.h"
 #include "base/id.h"
 #include "base/units.h"
 #include "fabric/fabric.h"
@@ -33,6 +36,9 @@ struct SendOptions {
   unsigned traffic_class = 0;  ///< priority or service level; below the fabric's number of classes
   Completion completion = Completion::kDelivered;
 };
+
+/// Ranks whose data the switches reduce on its way.
+using ReductionGroup = base::Id<struct ReductionGroupTag>;
 
 /// Sums since construction.
 struct Counters {
@@ -68,6 +74,18 @@ class Network {
   /// when it is delivered.
   virtual void send(base::Rank src, base::Rank dst, base::Bytes size, const SendOptions& options,
                     Callback on_complete) = 0;
+  /// Claims a tree of switches that reduces what these ranks send (InfiniBand's SHARP), each next
+  /// to an adapter. None when the network cannot do that, or has no tree that is free.
+  virtual std::optional<ReductionGroup> claim_reduction(std::span<const base::Rank> ranks) {
+    static_cast<void>(ranks);
+    return std::nullopt;
+  }
+  /// One member's part of an all-reduce of `size` bytes (> 0), complete when the result is visible
+  /// at it. Every member has to call this as often, with the same sizes, in the same order.
+  virtual void reduce(ReductionGroup group, base::Rank rank, base::Bytes size,
+                      Callback on_complete);
+  /// Gives the tree back. PRECONDITION: nothing is being reduced over it.
+  virtual void release_reduction(ReductionGroup group) { static_cast<void>(group); }
   /// PRECONDITION: at >= now().
   virtual void at(base::Time at, Callback callback) = 0;
   /// Runs until no message and no timer is outstanding, or until `stop()` is called in a callback.
@@ -76,6 +94,10 @@ class Network {
   virtual void stop() = 0;
   virtual Counters counters() const = 0;
 };
+
+inline void Network::reduce(ReductionGroup, base::Rank, base::Bytes, Callback) {
+  throw base::failure("a network that reduces nothing was asked to");
+}
 
 /// Makes a fresh, idle network; the seed decides ECMP hashes and marking draws.
 using Factory = std::function<std::unique_ptr<Network>(std::uint64_t seed)>;

@@ -21,6 +21,7 @@
 #include "packet/link.h"
 #include "packet/packet_network.h"
 #include "packet/partition.h"
+#include "packet/reduction_tree.h"
 #include "packet/shared_buffer.h"
 
 namespace fabricast::packet {
@@ -44,6 +45,9 @@ class Engine final : public PacketNetwork {
          network::NodeLinkSpec node_links, std::uint64_t seed, Faults faults);
 
   base::Time now() const override { return events_.now(); }
+  std::optional<network::ReductionGroup> claim_reduction(
+      std::span<const base::Rank> ranks) override;
+  void release_reduction(network::ReductionGroup group) override;
   void send(base::Rank src, base::Rank dst, base::Bytes size, const network::SendOptions& options,
             network::Callback on_complete) override;
   void at(base::Time at, network::Callback callback) override;
@@ -93,6 +97,19 @@ class Engine final : public PacketNetwork {
     std::uint32_t message = 0;
   };
 
+  /// Who takes part in a reduction, and what its switches hold.
+  struct Member {
+    base::Rank rank;
+    std::uint32_t flow = 0;
+  };
+  struct Group {
+    ReductionTree tree;
+    std::vector<Member> members;
+    std::vector<std::uint32_t> node_of;  ///< by device
+    /// By node, and by sequence modulo the window: children whose packet is there.
+    std::vector<std::vector<std::uint16_t>> arrived;
+  };
+
   // Set-up (engine.h).
   void build_ports();
   void build_buffers();
@@ -105,6 +122,8 @@ class Engine final : public PacketNetwork {
   std::shared_ptr<const fabric::ForwardingTables> tables(
       std::span<const fabric::PortId> failed) const;
   base::Error no_route(std::uint32_t source, std::uint32_t destination) const;
+  std::uint32_t open_message(base::Bytes size, network::Callback on_complete);
+  base::Time start_of_message(Adapter& adapter);
   void post(std::uint32_t message, base::Rank src, base::Rank dst, base::Bytes size,
             const network::SendOptions& options);
   void add_transfer(std::uint32_t flow, std::int64_t bytes, std::uint32_t message,
@@ -253,6 +272,21 @@ class Engine final : public PacketNetwork {
   void initialise_control(QueuePair& qp);
   base::Time one_way(std::uint32_t path, std::int64_t bytes) const;
 
+  // Reduction in the network (reduction.h).
+  base::Bytes largest_reduction() const override { return profile_.sharp.largest_message; }
+  void reduce_once(network::ReductionGroup group, base::Rank rank, base::Bytes size,
+                   network::Callback on_complete) override;
+  void post_reduction(std::uint32_t message, network::ReductionGroup group, base::Rank rank,
+                      base::Bytes size);
+  void take_ports(const Group& group, int change);
+  std::uint32_t reduction_window() const;
+  std::uint32_t make_member(std::uint32_t group, fabric::EndpointId endpoint);
+  void reduce_at(PacketIndex packet, std::uint32_t ingress_link);
+  void hand_down(PacketIndex packet, const Group& group, const ReductionTree::Node& node,
+                 const PortState& in);
+  std::int64_t whole_at(const PortState& in, const Packet& packet) const;
+  void on_result(PacketIndex packet);
+
   // TCP hosts (tcp.h).
   void pump(std::uint32_t index);
   void core_push(std::uint32_t core, PacketIndex packet, bool interrupt);
@@ -292,6 +326,8 @@ class Engine final : public PacketNetwork {
   std::shared_ptr<const fabric::ForwardingTables> whole_tables_;
   /// (src, dst, channel) -> first flow of the connection.
   std::unordered_map<std::uint64_t, std::uint32_t> connections_;
+  std::vector<Group> groups_;                   ///< of reductions
+  std::vector<std::uint8_t> taken_by_trees_;    ///< by port
   std::vector<std::uint32_t> connection_turn_;  ///< per flow: next flow of its connection to use
   Slab<Transfer> transfers_;
   Slab<Message> messages_;
@@ -324,5 +360,6 @@ class Engine final : public PacketNetwork {
 #include "packet/links.h"
 #include "packet/outages.h"
 #include "packet/rdma.h"
+#include "packet/reduction.h"
 #include "packet/shard.h"
 #include "packet/tcp.h"

@@ -255,10 +255,7 @@ std::uint32_t Engine<K>::connection(base::Rank src, base::Rank dst,
 template <FabricKind K>
 void Engine<K>::send(base::Rank src, base::Rank dst, base::Bytes size,
                      const network::SendOptions& options, network::Callback on_complete) {
-  const std::uint32_t index = messages_.allocate();
-  messages_[index] = {size.count(), 1, std::move(on_complete)};
-  ++outstanding_;
-  counters_.bytes_sent += size.count();
+  const std::uint32_t index = open_message(size, std::move(on_complete));
   if (fabric_->node_of(src) == fabric_->node_of(dst)) {
     events_.push(node_links_.send(src, dst, size, now()), kDelivered, index);
     return;
@@ -267,17 +264,31 @@ void Engine<K>::send(base::Rank src, base::Rank dst, base::Bytes size,
 }
 
 template <FabricKind K>
-void Engine<K>::post(std::uint32_t index, base::Rank src, base::Rank dst, base::Bytes size,
-                     const network::SendOptions& options) {
-  const std::uint32_t first = connection(src, dst, options);
-  Adapter& adapter = adapters_[flows_[first].source];
-  // The adapter starts at most message_rate messages per microsecond.
-  base::Time start = std::max(now() + profile_.host.send_overhead,
-                              base::Time::picoseconds(adapter.next_message_ps));
+std::uint32_t Engine<K>::open_message(base::Bytes size, network::Callback on_complete) {
+  const std::uint32_t index = messages_.allocate();
+  messages_[index] = {size.count(), 1, std::move(on_complete)};
+  ++outstanding_;
+  counters_.bytes_sent += size.count();
+  return index;
+}
+
+// An adapter starts at most message_rate messages per microsecond.
+template <FabricKind K>
+base::Time Engine<K>::start_of_message(Adapter& adapter) {
+  const base::Time start = std::max(now() + profile_.host.send_overhead,
+                                    base::Time::picoseconds(adapter.next_message_ps));
   if (profile_.host.message_rate_mps > 0) {
     adapter.next_message_ps =
         start.ps() + static_cast<std::int64_t>(1e6 / profile_.host.message_rate_mps);
   }
+  return start;
+}
+
+template <FabricKind K>
+void Engine<K>::post(std::uint32_t index, base::Rank src, base::Rank dst, base::Bytes size,
+                     const network::SendOptions& options) {
+  const std::uint32_t first = connection(src, dst, options);
+  const base::Time start = start_of_message(adapters_[flows_[first].source]);
   if constexpr (kTcp) {  // a message is striped over the sockets of its connection
     const auto streams = static_cast<std::int64_t>(profile_.tcp.streams_per_connection);
     const std::int64_t used = std::min(streams, size.count());

@@ -82,8 +82,9 @@ struct FlowBase {
 
 /// A reliable-connection queue pair (RoCE v2 and InfiniBand).
 struct QueuePair : FlowBase {
-  std::uint32_t posted = 0;  ///< packets whose message has reached the adapter
-  std::uint32_t next = 0;    ///< next packet to send
+  std::uint32_t group = kNone;  ///< of a member of a reduction: the other end is its switch
+  std::uint32_t posted = 0;     ///< packets whose message has reached the adapter
+  std::uint32_t next = 0;       ///< next packet to send
   std::uint32_t unacked = 0;
   std::uint32_t highest = 0;     ///< one past the highest ever sent
   std::uint32_t resend = kNone;  ///< selective repeat: this one first

@@ -238,7 +238,8 @@ void Engine<K>::mark_at_root(std::uint32_t index, Packet& packet, std::int64_t q
 template <FabricKind K>
 void Engine<K>::leave_switch(const PortState& port, const Packet& packet) {
   if constexpr (kCredits) {
-    free_credits(packet.ingress, packet.traffic_class, packet.wire);
+    // But a copy of a reduction's result, which never held any.
+    if (packet.ingress != kNone) free_credits(packet.ingress, packet.traffic_class, packet.wire);
   } else {
     if (packet.type == PacketType::kCnp) return;
     SharedBuffer& buffer = buffer_of(port.device);
@@ -369,6 +370,10 @@ std::uint32_t Engine<K>::least_loaded(const Packet& packet, std::uint32_t device
 template <FabricKind K>
 void Engine<K>::forward(PacketIndex index, std::uint32_t ingress_link) {
   Packet& packet = packets_[index];
+  if (kCredits && packet.type >= PacketType::kReduce) {
+    reduce_at(index, ingress_link);
+    return;
+  }
   const PortState& in = ports_[ingress_link];
   const std::uint32_t ingress = in.peer;
   const std::uint32_t device = ports_[ingress].device;
@@ -532,6 +537,10 @@ void Engine<K>::on_host(PacketIndex packet) {
       case PacketType::kCnp:
         on_cnp(packets_[packet].flow);
         packets_.release(packet);
+        break;
+      case PacketType::kReduce:
+      case PacketType::kResult:
+        on_result(packet);
         break;
     }
   }

@@ -235,6 +235,7 @@ void Engine<K>::reroute() {
     if (found != kNone) path = found;
   };
   for (Flow& flow : flows_) {
+    if (flow.source == flow.destination) continue;  // a member of a reduction has no path
     remake(flow.source, flow.destination, flow.hash, flow.path);
     remake(flow.destination, flow.source, base::mix64(flow.hash), flow.reverse_path);
   }

@@ -13,9 +13,11 @@ inline constexpr std::uint32_t kNone = 0xffffffffU;
 
 enum class PacketType : std::uint8_t {
   kData,
-  kAck,  ///< `sequence` is the next one expected (cumulative)
-  kNak,  ///< as kAck, and that one is missing
-  kCnp,  ///< congestion notification to the sender of `flow`
+  kAck,     ///< `sequence` is the next one expected (cumulative)
+  kNak,     ///< as kAck, and that one is missing
+  kCnp,     ///< congestion notification to the sender of `flow`
+  kReduce,  ///< one member's data, or the sum of several, on its way up a tree
+  kResult,  ///< the sum on its way down
 };
 
 /// 32 bytes: two to a cache line.

@@ -18,8 +18,9 @@ std::unique_ptr<PacketNetwork> make(std::shared_ptr<const fabric::Fabric> fabric
   const auto engine = [&] {
     return std::make_unique<Engine<K>>(fabric, profile, node_links, seed, faults);
   };
+  if (threads <= 1) return engine();
   constexpr int kMostParts = 64;
-  const auto parts = static_cast<unsigned>(std::clamp(threads, 1, kMostParts));
+  const auto parts = static_cast<unsigned>(std::min(threads, kMostParts));
   auto shares = std::make_shared<const Partition>(partition(*fabric, parts, profile.link.phy));
   if (!ParallelNetwork<K>::can_share(*shares, profile, faults)) return engine();
   std::vector<std::unique_ptr<Engine<K>>> engines(shares->parts);
@@ -29,6 +30,21 @@ std::unique_ptr<PacketNetwork> make(std::shared_ptr<const fabric::Fabric> fabric
 }
 
 }  // namespace
+
+// What is too long for the switches goes in pieces; each claims them anew when the one before is
+// complete.
+void PacketNetwork::reduce(network::ReductionGroup group, base::Rank rank, base::Bytes size,
+                           network::Callback on_complete) {
+  const base::Bytes piece = std::min(size, largest_reduction());
+  if (piece == size) {
+    reduce_once(group, rank, size, std::move(on_complete));
+    return;
+  }
+  reduce_once(group, rank, piece,
+              [this, group, rank, rest = size - piece, done = std::move(on_complete)](base::Time) {
+                reduce(group, rank, rest, done);
+              });
+}
 
 std::unique_ptr<PacketNetwork> make_network(std::shared_ptr<const fabric::Fabric> fabric,
                                             const catalog::FabricProfile& profile,

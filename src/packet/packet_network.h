@@ -30,6 +30,14 @@ class PacketNetwork : public network::Network {
  public:
   /// Every port's egress, in the order of the fabric's ports.
   virtual std::vector<LinkUse> links() const = 0;
+
+  void reduce(network::ReductionGroup group, base::Rank rank, base::Bytes size,
+              network::Callback on_complete) final;
+
+ protected:
+  virtual base::Bytes largest_reduction() const = 0;
+  virtual void reduce_once(network::ReductionGroup group, base::Rank rank, base::Bytes size,
+                           network::Callback on_complete) = 0;
 };
 
 /// A fresh, idle network. `fabric` must outlive it (it is shared). Throws base::Error (input) when

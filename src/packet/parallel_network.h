@@ -47,6 +47,9 @@ class ParallelNetwork final : public PacketNetwork {
   base::Time now() const override { return ours_.now(); }
   void send(base::Rank src, base::Rank dst, base::Bytes size, const network::SendOptions& options,
             network::Callback on_complete) override;
+  std::optional<network::ReductionGroup> claim_reduction(
+      std::span<const base::Rank> ranks) override;
+  void release_reduction(network::ReductionGroup group) override;
   void at(base::Time at, network::Callback callback) override;
   void run() override;
   void stop() override { stopped_ = true; }
@@ -54,6 +57,11 @@ class ParallelNetwork final : public PacketNetwork {
   std::vector<LinkUse> links() const override;
 
  private:
+  base::Bytes largest_reduction() const override { return engines_.front()->largest_reduction(); }
+  void reduce_once(network::ReductionGroup group, base::Rank rank, base::Bytes size,
+                   network::Callback on_complete) override;
+  std::uint32_t open_message(base::Bytes size, network::Callback on_complete);
+
   /// Windows with fewer events than this are played by one thread: the barriers would cost more.
   static constexpr std::uint64_t kWorthSharing = 100;
 
@@ -117,10 +125,7 @@ ParallelNetwork<K>::ParallelNetwork(std::shared_ptr<const fabric::Fabric> fabric
 template <FabricKind K>
 void ParallelNetwork<K>::send(base::Rank src, base::Rank dst, base::Bytes size,
                               const network::SendOptions& options, network::Callback on_complete) {
-  const std::uint32_t index = messages_.allocate();
-  messages_[index] = {size.count(), 1, std::move(on_complete)};
-  ++outstanding_;
-  counters_.bytes_sent += size.count();
+  const std::uint32_t index = open_message(size, std::move(on_complete));
   if (fabric_->node_of(src) == fabric_->node_of(dst)) {
     ours_.push(node_links_.send(src, dst, size, now()), Engine::kDelivered, index);
     return;
@@ -129,6 +134,40 @@ void ParallelNetwork<K>::send(base::Rank src, base::Rank dst, base::Bytes size,
     engine->events_.set_now(now());
     engine->messages_.place(index) = {};
     engine->post(index, src, dst, size, options);
+  }
+}
+
+template <FabricKind K>
+std::uint32_t ParallelNetwork<K>::open_message(base::Bytes size, network::Callback on_complete) {
+  const std::uint32_t index = messages_.allocate();
+  messages_[index] = {size.count(), 1, std::move(on_complete)};
+  ++outstanding_;
+  counters_.bytes_sent += size.count();
+  return index;
+}
+
+// Every engine claims the same tree.
+template <FabricKind K>
+std::optional<network::ReductionGroup> ParallelNetwork<K>::claim_reduction(
+    std::span<const base::Rank> ranks) {
+  std::optional<network::ReductionGroup> group;
+  for (const auto& engine : engines_) group = engine->claim_reduction(ranks);
+  return group;
+}
+
+template <FabricKind K>
+void ParallelNetwork<K>::release_reduction(network::ReductionGroup group) {
+  for (const auto& engine : engines_) engine->release_reduction(group);
+}
+
+template <FabricKind K>
+void ParallelNetwork<K>::reduce_once(network::ReductionGroup group, base::Rank rank,
+                                     base::Bytes size, network::Callback on_complete) {
+  const std::uint32_t index = open_message(size, std::move(on_complete));
+  for (const auto& engine : engines_) {
+    engine->events_.set_now(now());
+    engine->messages_.place(index) = {};
+    engine->post_reduction(index, group, rank, size);
   }
 }
 

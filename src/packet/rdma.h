@@ -158,6 +158,7 @@ PacketIndex Engine<K>::pull(std::uint32_t port_index, unsigned c) {
     const PacketIndex packet_index = packets_.allocate();
     Packet& packet = packets_[packet_index];
     packet.flow = index;
+    if (qp.group != kNone) packet.type = PacketType::kReduce;
     packet.sequence = sequence;
     packet.payload = static_cast<std::uint16_t>(payload);
     packet.wire = wire;
@@ -362,6 +363,7 @@ void Engine<K>::on_retransmit_timer(std::uint32_t index) {
       return;
     }
     ++counters_.timeouts;
+    if (qp.group != kNone) throw stuck("a reduction in the network has lost a packet");
     if (++qp.retries > kRetryLimit) {
       throw stuck("a queue pair gave up after " + std::to_string(kRetryLimit) +
                   " retries: its packets do not get through");

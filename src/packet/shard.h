@@ -54,7 +54,8 @@ bool Engine<K>::may_complete(const PortState& port, const Packet& packet) const 
   if constexpr (kTcp) return false;  // a core stands between
   const Flow& flow = flows_[packet.flow];
   if (packet.type != PacketType::kData) {
-    for (std::uint32_t i = flow.oldest; i != kNone && transfers_[i].last < packet.sequence;
+    const std::uint32_t unacked = packet.sequence + (packet.type == PacketType::kResult ? 1 : 0);
+    for (std::uint32_t i = flow.oldest; i != kNone && transfers_[i].last < unacked;
          i = transfers_[i].next) {
       if (transfers_[i].completion == network::Completion::kAcknowledged) return true;
     }
