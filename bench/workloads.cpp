@@ -14,11 +14,9 @@ using base::Rank;
 using base::Time;
 using namespace base::literals;
 
-constexpr std::uint64_t kSeed = 1;
-
 std::unique_ptr<network::Network> network_of(const catalog::FabricProfile& profile,
-                                             int ports_per_switch) {
-  return packet::make_network(fat_tree(ports_per_switch), profile, {3600_gbps, 1_us}, kSeed);
+                                             int ports_per_switch, std::uint64_t seed) {
+  return packet::make_network(fat_tree(ports_per_switch), profile, {3600_gbps, 1_us}, seed);
 }
 
 Outcome run(network::Network& network, std::vector<double> completion_us) {
@@ -85,14 +83,29 @@ catalog::FabricProfile profile(Congestion congestion) {
   return p;
 }
 
-Outcome permutation(const catalog::FabricProfile& profile, int ports_per_switch, Bytes bytes) {
-  const auto network = network_of(profile, ports_per_switch);
+catalog::FabricProfile htsim_profile() {
+  catalog::FabricProfile p = profile({});
+  const double pool = static_cast<double>(p.switching.buffer.count() - 8 * p.pfc.headroom.count());
+  p.pfc.alpha = 15 * 4160 / pool;  // of a pool that is hardly used
+  return p;
+}
+
+catalog::FabricProfile ns3_profile(Congestion congestion) {
+  catalog::FabricProfile p = profile(congestion);
+  p.link.header = 48_B;
+  p.link.ack = 60_B;
+  p.pfc.xon_offset = 3_KiB;
+  return p;
+}
+
+Outcome permutation(const catalog::FabricProfile& profile, int ports_per_switch, Bytes bytes,
+                    Variant variant) {
+  const auto network = network_of(profile, ports_per_switch, variant.seed);
   const auto hosts =
       static_cast<std::uint32_t>(ports_per_switch * ports_per_switch * ports_per_switch / 4);
   const auto done = std::make_shared<std::vector<double>>(hosts);
   for (std::uint32_t h = 0; h < hosts; ++h) {
-    network->send(Rank(h), Rank((h + hosts / 2) % hosts), bytes,
-                  {.completion = network::Completion::kAcknowledged},
+    network->send(Rank(h), Rank((h + hosts / 2) % hosts), bytes, {.completion = variant.completion},
                   [done, h](Time now) { (*done)[h] = now.us(); });
   }
   Outcome outcome = run(*network, {});
@@ -100,11 +113,11 @@ Outcome permutation(const catalog::FabricProfile& profile, int ports_per_switch,
   return outcome;
 }
 
-Outcome incast(const catalog::FabricProfile& profile, Bytes bytes) {
-  const auto network = network_of(profile, 8);
+Outcome incast(const catalog::FabricProfile& profile, Bytes bytes, Variant variant) {
+  const auto network = network_of(profile, 8, variant.seed);
   const auto done = std::make_shared<std::vector<double>>(64);
   for (std::uint32_t i = 0; i < 64; ++i) {
-    network->send(Rank(64 + i), Rank(0), bytes, {.completion = network::Completion::kAcknowledged},
+    network->send(Rank(64 + i), Rank(0), bytes, {.completion = variant.completion},
                   [done, i](Time now) { (*done)[i] = now.us(); });
   }
   Outcome outcome = run(*network, {});
@@ -136,7 +149,7 @@ struct Ring {
 }  // namespace
 
 Outcome ring(const catalog::FabricProfile& profile, Bytes chunk) {
-  const auto network = network_of(profile, 8);
+  const auto network = network_of(profile, 8, 1);
   Ring state{*network, chunk, {}};
   for (std::uint32_t c = 0; c < kRing; ++c) state.start(c, 0);
   Outcome outcome = run(*network, {});

@@ -15,13 +15,17 @@
 
 namespace fabricast::bench {
 
-/// `hosts` on the same three-tier fabric, as many ports per switch as that takes (128 hosts: 8).
+/// The same three-tier fabric of switches with so many ports, p: p^3/4 hosts (8 ports: 128 hosts).
 std::shared_ptr<const fabric::Fabric> fat_tree(int ports_per_switch);
 
 struct Congestion {
   bool dcqcn = false;  ///< with the settings of the ns-3 comparison; else PFC alone
 };
 catalog::FabricProfile profile(Congestion congestion);
+/// With htsim's switches: an ingress pauses its sender at 15 packets, whatever the others hold.
+catalog::FabricProfile htsim_profile();
+/// With ns-3's packets, 4144 and 60 bytes, and its XON, 3 KiB below XOFF.
+catalog::FabricProfile ns3_profile(Congestion congestion);
 
 struct Outcome {
   double wall_s = 0;
@@ -30,10 +34,16 @@ struct Outcome {
   double last_us = 0;
 };
 
+struct Variant {
+  std::uint64_t seed = 1;  ///< of ECMP's hashes and marking
+  network::Completion completion = network::Completion::kAcknowledged;
+};
+
 /// W1: host h sends `bytes` to host h + n/2: a permutation across pods.
-Outcome permutation(const catalog::FabricProfile& profile, int ports_per_switch, base::Bytes bytes);
+Outcome permutation(const catalog::FabricProfile& profile, int ports_per_switch, base::Bytes bytes,
+                    Variant variant = {});
 /// W2: hosts 64 to 127 send `bytes` each to host 0.
-Outcome incast(const catalog::FabricProfile& profile, base::Bytes bytes);
+Outcome incast(const catalog::FabricProfile& profile, base::Bytes bytes, Variant variant = {});
 /// W3: ring all-reduce of 128 chunks; step s of chunk c goes from host c + s to c + s + 1 and
 /// starts when step s - 1 has been acknowledged at its sender.
 Outcome ring(const catalog::FabricProfile& profile, base::Bytes chunk);
