@@ -29,6 +29,15 @@ class ReceiveWindow {
     return Outcome::kInOrder;
   }
 
+  /// Everything before `sequence` has arrived, whether it was seen here or not.
+  void advance(std::uint32_t sequence) {
+    for (; expected_ < sequence; ++expected_) set(expected_, false);
+  }
+  /// Has arrived, behind the expected one.
+  bool holds(std::uint32_t sequence) const {
+    return sequence > expected_ && sequence - expected_ < capacity() && get(sequence);
+  }
+
   std::uint32_t expected() const { return expected_; }
   std::uint32_t capacity() const { return static_cast<std::uint32_t>(bits_.size() * 64); }
 
