@@ -32,15 +32,15 @@ Outcome run(network::Network& network, std::vector<double> completion_us) {
 
 }  // namespace
 
-std::shared_ptr<const fabric::Fabric> fat_tree(int ports_per_switch) {
+std::shared_ptr<const fabric::Fabric> fat_tree(int ports_per_switch, base::Rate rate) {
   fabric::TopologySpec spec;
   spec.kind = fabric::TopologyKind::kFatTree;
   spec.nodes = ports_per_switch * ports_per_switch * ports_per_switch / 4;
   spec.gpus_per_node = 1;
   spec.nics_per_node = 1;
-  spec.nic_rate = 100_gbps;
+  spec.nic_rate = rate;
   spec.switch_ports = ports_per_switch;
-  spec.switch_rate = 100_gbps;
+  spec.switch_rate = rate;
   spec.cable_m = 200;
   spec.cable_ns_per_m = 5;
   return std::make_shared<const fabric::Fabric>(fabric::build(spec));

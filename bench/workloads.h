@@ -16,7 +16,8 @@
 namespace fabricast::bench {
 
 /// The same three-tier fabric of switches with so many ports, p: p^3/4 hosts (8 ports: 128 hosts).
-std::shared_ptr<const fabric::Fabric> fat_tree(int ports_per_switch);
+std::shared_ptr<const fabric::Fabric> fat_tree(
+    int ports_per_switch, base::Rate rate = base::Rate::gigabits_per_second(100));
 
 struct Congestion {
   bool dcqcn = false;  ///< with the settings of the ns-3 comparison; else PFC alone

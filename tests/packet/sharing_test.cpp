@@ -214,5 +214,16 @@ TEST(Sharing, UnderHpccIsFairOverOneBusyLinkAndNotOverTwo) {
   EXPECT_LT(rates[0], 0.8 * 0.95 * 30);
 }
 
+// InfiniBand's control frees the victim, too. The long flow is marked at two places, and one mark
+// weighs as much as another: it has less than a fair share, but is not starved.
+TEST(Sharing, UnderInfiniBandsControlFreesTheVictim) {
+  FabricProfile profile = lossless(infiniband(), 1);
+  profile.congestion.control = Control::kInfiniBand;
+  const std::vector<double> rates = settled(two_links(), profile, 20_ms, 50_ms);
+  EXPECT_GT(rates[1], 0.95 * 60);
+  EXPECT_LT(rates[0], 0.95 * 30);
+  EXPECT_GT(rates[0], 0.4 * 30);
+}
+
 }  // namespace
 }  // namespace fabricast::packet
