@@ -4,6 +4,7 @@
 // 6-port switches at 40 Gb/s and 2 us a cable, packets of 1000 bytes, 240 KB of buffer per port, of
 // which PFC leaves 20 for headroom. The bandwidth-delay product of the longest path is 120 packets.
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/random.h"
@@ -60,17 +61,16 @@ inline FabricProfile irn() {
   return p;
 }
 
-struct Completions {
-  double mean_slowdown = 0;  ///< over the time on an idle network
-  double mean_ms = 0;
-  double percentile_99_ms = 0;
+struct Arrival {
+  Time at;
+  std::uint32_t from;
+  std::uint32_t to;
+  Bytes size;
 };
 
 /// Poisson arrivals between random pairs at `load` of the links for 5 ms. Sizes: half of the
 /// messages have 32 B to 1 KB, 15 % have 200 KB to 3 MB, the rest lie between (by the logarithm).
-inline Completions heavy_tailed_load(const FabricProfile& profile, double load,
-                                     std::uint64_t seed) {
-  auto network = network_on(irn_fabric(), profile, seed);
+inline std::vector<Arrival> heavy_tailed_load(double load, std::uint64_t seed) {
   base::RandomStream random(seed, "heavy tail");
   const auto size = [&] {
     const double kind = random.uniform();
@@ -80,26 +80,48 @@ inline Completions heavy_tailed_load(const FabricProfile& profile, double load,
   };
   const double mean = 0.5 * 516 + 0.35 * 199e3 / std::log(200) + 0.15 * 1.6e6;
   const double interval_s = mean * 8 / (load * 40e9 * 54);
-  std::vector<double> slowdown;
-  std::vector<double> ms;
-  std::uint32_t channel = 0;
-  for (double at = random.exponential(interval_s); at < 5e-3;
-       at += random.exponential(interval_s)) {
+  std::vector<Arrival> arrivals;
+  Time at = Time::seconds(random.exponential(interval_s));
+  while (at < 5_ms) {
     const auto from = static_cast<std::uint32_t>(random.below(54));
     const auto to = (from + 1 + static_cast<std::uint32_t>(random.below(53))) % 54;
-    const auto bytes = static_cast<std::int64_t>(size());
-    const int links = from / 3 == to / 3 ? 2 : from / 9 == to / 9 ? 4 : 6;
-    const std::int64_t packets = (bytes + 999) / 1000;
-    const auto wire = static_cast<double>(bytes + packets * 48);
-    const double idle_s = (wire + (links - 1) * std::min(wire, 1048.0)) / 5e9 + links * 2e-6;
-    network->at(Time::seconds(at), [&, from, to, bytes, idle_s, channel](Time start) {
-      network->send(Rank(from), Rank(to), Bytes(bytes), {.channel = channel},
-                    [&, start, idle_s](Time end) {
-                      slowdown.push_back((end - start).s() / idle_s);
+    arrivals.push_back({at, from, to, Bytes(static_cast<std::int64_t>(size()))});
+    at += Time::seconds(random.exponential(interval_s));
+  }
+  return arrivals;
+}
+
+/// The time of a message on an idle network: three hosts to a ToR, nine to a pod.
+inline double idle_s(const Arrival& message) {
+  const int links = message.from / 3 == message.to / 3   ? 2
+                    : message.from / 9 == message.to / 9 ? 4
+                                                         : 6;
+  const std::int64_t packets = (message.size.count() + 999) / 1000;
+  const auto wire = static_cast<double>(message.size.count() + packets * 48);
+  return (wire + (links - 1) * std::min(wire, 1048.0)) / 5e9 + links * 2e-6;
+}
+
+struct Completions {
+  double mean_slowdown = 0;  ///< over the time on an idle network
+  double mean_ms = 0;
+  double percentile_99_ms = 0;
+};
+
+inline Completions completions(const FabricProfile& profile, const std::vector<Arrival>& arrivals,
+                               std::uint64_t seed) {
+  auto network = network_on(irn_fabric(), profile, seed);
+  std::vector<double> slowdown;
+  std::vector<double> ms;
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    network->at(arrivals[i].at, [&, i](Time start) {
+      const Arrival& message = arrivals[i];
+      const auto channel = static_cast<std::uint32_t>(i);  // a queue pair, and a path, of its own
+      network->send(Rank(message.from), Rank(message.to), message.size, {.channel = channel},
+                    [&, start](Time end) {
+                      slowdown.push_back((end - start).s() / idle_s(message));
                       ms.push_back((end - start).s() * 1e3);
                     });
     });
-    ++channel;  // a queue pair, and a path, of its own
   }
   network->run();
   return {base::mean(slowdown), base::mean(ms), base::percentile(ms, 99)};

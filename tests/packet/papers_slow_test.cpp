@@ -113,7 +113,7 @@ TEST(Dcqcn, SparesTheVictimOnThePapersTestbed) {
 class IrnUnderLoad : public ::testing::TestWithParam<std::uint64_t> {
  protected:
   Completions at_70_percent(const FabricProfile& profile) const {
-    return heavy_tailed_load(profile, 0.7, GetParam());
+    return completions(profile, heavy_tailed_load(0.7, GetParam()), GetParam());
   }
 };
 

@@ -20,7 +20,8 @@ constexpr double kBytesPerMs = 12.5e6;  // 100 Gb/s
 /// Wire bytes of a message of `bytes`.
 double wire_bytes(const FabricProfile& profile, std::int64_t bytes) {
   const std::int64_t mtu = profile.link.mtu.count();
-  return static_cast<double>(bytes + (bytes + mtu - 1) / mtu * profile.link.header.count());
+  const std::int64_t packets = (bytes + mtu - 1) / mtu;
+  return static_cast<double>(bytes + packets * profile.link.header.count());
 }
 
 double highest(const std::vector<double>& values) {
