@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
     const auto begin = std::chrono::steady_clock::now();
     const auto fabric = bench::fat_tree(ports, hosts);
     const std::chrono::duration<double> built = std::chrono::steady_clock::now() - begin;
-    bench::Outcome outcome = bench::permutation(profile, fabric, bytes, threads);
+    bench::Outcome outcome = bench::permutation(profile, fabric, bytes, {.threads = threads});
     outcome.set_up_s += built.count();
     return to_json(outcome);
   };

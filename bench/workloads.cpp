@@ -14,12 +14,11 @@ using base::Rank;
 using base::Time;
 using namespace base::literals;
 
-constexpr std::uint64_t kSeed = 1;
-
 std::unique_ptr<network::Network> network_of(const catalog::FabricProfile& profile,
                                              std::shared_ptr<const fabric::Fabric> fabric,
-                                             int threads = 1) {
-  return packet::make_network(std::move(fabric), profile, {3600_gbps, 1_us}, kSeed, {}, threads);
+                                             Variant variant) {
+  return packet::make_network(std::move(fabric), profile, {3600_gbps, 1_us}, variant.seed, {},
+                              variant.threads);
 }
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -39,15 +38,15 @@ Outcome run(network::Network& network, std::vector<double> completion_us) {
 
 }  // namespace
 
-std::shared_ptr<const fabric::Fabric> fat_tree(int ports_per_switch, int hosts) {
+std::shared_ptr<const fabric::Fabric> fat_tree(int ports_per_switch, int hosts, base::Rate rate) {
   fabric::TopologySpec spec;
   spec.kind = fabric::TopologyKind::kFatTree;
   spec.nodes = hosts;
   spec.gpus_per_node = 1;
   spec.nics_per_node = 1;
-  spec.nic_rate = 100_gbps;
+  spec.nic_rate = rate;
   spec.switch_ports = ports_per_switch;
-  spec.switch_rate = 100_gbps;
+  spec.switch_rate = rate;
   spec.cable_m = 200;
   spec.cable_ns_per_m = 5;
   return std::make_shared<const fabric::Fabric>(fabric::build(spec));
@@ -90,15 +89,29 @@ catalog::FabricProfile profile(Congestion congestion) {
   return p;
 }
 
+catalog::FabricProfile htsim_profile() {
+  catalog::FabricProfile p = profile({});
+  const double pool = static_cast<double>(p.switching.buffer.count() - 8 * p.pfc.headroom.count());
+  p.pfc.alpha = 15 * 4160 / pool;  // of a pool that is hardly used
+  return p;
+}
+
+catalog::FabricProfile ns3_profile(Congestion congestion) {
+  catalog::FabricProfile p = profile(congestion);
+  p.link.header = 48_B;
+  p.link.ack = 60_B;
+  p.pfc.xon_offset = 3_KiB;
+  return p;
+}
+
 Outcome permutation(const catalog::FabricProfile& profile, std::shared_ptr<const fabric::Fabric> on,
-                    Bytes bytes, int threads) {
+                    Bytes bytes, Variant variant) {
   const auto begin = std::chrono::steady_clock::now();
   const auto hosts = static_cast<std::uint32_t>(on->gpus());
-  const auto network = network_of(profile, std::move(on), threads);
+  const auto network = network_of(profile, std::move(on), variant);
   const auto done = std::make_shared<std::vector<double>>(hosts);
   for (std::uint32_t h = 0; h < hosts; ++h) {
-    network->send(Rank(h), Rank((h + hosts / 2) % hosts), bytes,
-                  {.completion = network::Completion::kAcknowledged},
+    network->send(Rank(h), Rank((h + hosts / 2) % hosts), bytes, {.completion = variant.completion},
                   [done, h](Time now) { (*done)[h] = now.us(); });
   }
   const double set_up_s = seconds_since(begin);
@@ -108,11 +121,11 @@ Outcome permutation(const catalog::FabricProfile& profile, std::shared_ptr<const
   return outcome;
 }
 
-Outcome incast(const catalog::FabricProfile& profile, Bytes bytes) {
-  const auto network = network_of(profile, fat_tree(8, 128));
+Outcome incast(const catalog::FabricProfile& profile, Bytes bytes, Variant variant) {
+  const auto network = network_of(profile, fat_tree(8, 128), variant);
   const auto done = std::make_shared<std::vector<double>>(64);
   for (std::uint32_t i = 0; i < 64; ++i) {
-    network->send(Rank(64 + i), Rank(0), bytes, {.completion = network::Completion::kAcknowledged},
+    network->send(Rank(64 + i), Rank(0), bytes, {.completion = variant.completion},
                   [done, i](Time now) { (*done)[i] = now.us(); });
   }
   Outcome outcome = run(*network, {});
@@ -144,7 +157,7 @@ struct Ring {
 }  // namespace
 
 Outcome ring(const catalog::FabricProfile& profile, Bytes chunk) {
-  const auto network = network_of(profile, fat_tree(8, 128));
+  const auto network = network_of(profile, fat_tree(8, 128), {});
   Ring state{*network, chunk, {}};
   for (std::uint32_t c = 0; c < kRing; ++c) state.start(c, 0);
   Outcome outcome = run(*network, {});

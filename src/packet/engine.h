@@ -265,7 +265,9 @@ class Engine final : public PacketNetwork {
   void on_control_timer(std::uint32_t index);
   void on_retransmit_timer(std::uint32_t index);
   void rewind(QueuePair& qp, std::uint32_t sequence);
-  void reply(std::uint32_t index, PacketType type, std::uint32_t sequence, bool becn = false);
+  void on_gap(QueuePair& qp, std::uint32_t held);
+  void reply(std::uint32_t index, PacketType type, std::uint32_t sequence, bool becn = false,
+             std::uint32_t behind = 0);
   void heed_control(std::uint32_t index);
   void schedule_control_timer(std::uint32_t index);
   std::uint32_t window_limit(const QueuePair& qp) const;

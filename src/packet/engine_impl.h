@@ -218,6 +218,7 @@ std::uint32_t Engine<K>::make_flow(std::uint32_t source, std::uint32_t destinati
     flow.last_cnp_ps = std::numeric_limits<std::int64_t>::min() / 2;
     if (profile_.transport.recovery != catalog::LossRecovery::kGoBackN) {
       flow.window.initialise(4096);
+      flow.reported.held.initialise(4096);
     }
     initialise_control(flow);
   }

@@ -1,6 +1,7 @@
 #pragma once
 // What an adapter (or a TCP stack) keeps per connection, and how messages lie on it.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -80,6 +81,22 @@ struct FlowBase {
   std::int64_t deadline_ps = 0;  ///< of the retransmission timer
 };
 
+/// What selective repeat knows at the sender: packets that the receiver holds behind a gap, and how
+/// far it has come in sending the others again.
+struct Reported {
+  ReceiveWindow held;
+  std::uint32_t end = 0;           ///< one past the highest that is held
+  std::uint32_t recovery_end = 0;  ///< a recovery lasts until all before this are acknowledged
+  std::uint32_t resent_end = 0;    ///< in this recovery; each packet goes once
+
+  /// The first packet of a gap that has not been sent again; kNone when there is none.
+  std::uint32_t next_lost(std::uint32_t unacked) const {
+    std::uint32_t sequence = std::max(resent_end, unacked);
+    while (sequence < end && held.holds(sequence)) ++sequence;
+    return sequence < end ? sequence : kNone;
+  }
+};
+
 /// A reliable-connection queue pair (RoCE v2 and InfiniBand).
 struct QueuePair : FlowBase {
   std::uint32_t group = kNone;  ///< of a member of a reduction: the other end is its switch
@@ -87,7 +104,7 @@ struct QueuePair : FlowBase {
   std::uint32_t next = 0;       ///< next packet to send
   std::uint32_t unacked = 0;
   std::uint32_t highest = 0;     ///< one past the highest ever sent
-  std::uint32_t resend = kNone;  ///< selective repeat: this one first
+  std::uint32_t resend = kNone;  ///< not go-back-N: this one first
   std::uint32_t limit = kNone;   ///< most packets under way, by every window there is
   std::uint32_t ready_next = kNone;
   bool ready = false;            ///< in its adapter's ring, or waiting for its pace
@@ -105,6 +122,7 @@ struct QueuePair : FlowBase {
   std::int64_t timed_ps = 0;    ///< when it left
   RdmaCongestion control;
   ReceiveWindow window;  ///< receiver, other recovery schemes
+  Reported reported;     ///< sender, selective repeat
 };
 
 struct TcpConnection : FlowBase {

@@ -27,8 +27,10 @@ struct Packet {
   std::uint32_t flow = 0;      ///< queue pair or TCP connection
   std::uint32_t sequence = 0;
   std::uint32_t ingress = 0;  ///< port of the present device through which it came
-  std::uint16_t payload = 0;  ///< bytes; of TCP's acknowledgements: segments reported by SACK
-  std::uint16_t wire = 0;     ///< bytes on the wire, all headers and gaps included
+  /// Bytes; of TCP's acknowledgements: segments reported by SACK; of a NAK of selective repeat: how
+  /// far the packet that it answers lies behind the missing one.
+  std::uint16_t payload = 0;
+  std::uint16_t wire = 0;  ///< bytes on the wire, all headers and gaps included
   PacketType type = PacketType::kData;
   std::uint8_t hop = 0;            ///< links crossed so far
   std::uint8_t traffic_class = 0;  ///< priority or service level

@@ -166,7 +166,8 @@ PacketIndex Engine<K>::pull(std::uint32_t port_index, unsigned c) {
     ++counters_.data_packets;
     if (sequence < qp.highest) ++counters_.retransmitted_packets;
     if (again) {
-      qp.resend = kNone;
+      qp.reported.resent_end = sequence + 1;
+      qp.resend = qp.reported.next_lost(qp.unacked);
     } else {
       if (qp.next == qp.unacked) arm_timer(index, timeout_);
       ++qp.next;
@@ -228,7 +229,8 @@ void Engine<K>::on_paced(std::uint32_t index) {
 }
 
 template <FabricKind K>
-void Engine<K>::reply(std::uint32_t index, PacketType type, std::uint32_t sequence, bool becn) {
+void Engine<K>::reply(std::uint32_t index, PacketType type, std::uint32_t sequence, bool becn,
+                      std::uint32_t behind) {
   const PacketIndex packet_index = packets_.allocate();
   Packet& packet = packets_[packet_index];
   packet.flow = index;
@@ -236,6 +238,7 @@ void Engine<K>::reply(std::uint32_t index, PacketType type, std::uint32_t sequen
   packet.sequence = sequence;
   packet.traffic_class = static_cast<std::uint8_t>(flows_[index].traffic_class);
   packet.marked = becn;
+  packet.payload = static_cast<std::uint16_t>(behind);
   packet.wire = static_cast<std::uint16_t>(profile_.link.ack.count());
   if (type == PacketType::kCnp) {
     packet.wire = kCredits ? kInfiniBandCnpBytes : kCnpBytes;
@@ -301,7 +304,10 @@ void Engine<K>::on_data(PacketIndex packet_index) {
   } else if (duplicate) {
     reply(packet.flow, PacketType::kAck, qp.expected, becn);
     return;
-  } else if (!qp.nak_sent && profile_.transport.recovery != catalog::LossRecovery::kOutOfOrder) {
+  } else if (profile_.transport.recovery == catalog::LossRecovery::kSelectiveRepeat) {
+    reply(packet.flow, PacketType::kNak, qp.expected, becn, packet.sequence - qp.expected);
+    return;
+  } else if (profile_.transport.recovery == catalog::LossRecovery::kGoBackN && !qp.nak_sent) {
     qp.nak_sent = true;  // one NAK per gap (IBTA 9.7.5.2.8)
     reply(packet.flow, PacketType::kNak, qp.expected, becn);
     return;
@@ -319,6 +325,22 @@ void Engine<K>::rewind(QueuePair& qp, std::uint32_t sequence) {
   qp.sending = qp.oldest;
 }
 
+// Selective repeat, as in IRN (Mittal et al., SIGCOMM 2018, section 3.1): every packet that arrives
+// behind a gap is reported, and what lies before it and has not been reported is lost. A recovery
+// sends each lost packet once; one that is lost again waits for the timeout.
+template <FabricKind K>
+void Engine<K>::on_gap(QueuePair& qp, std::uint32_t held) {
+  Reported& reported = qp.reported;
+  reported.held.advance(qp.unacked);
+  reported.held.receive(held);
+  reported.end = std::max(reported.end, held + 1);
+  if (qp.unacked >= reported.recovery_end) {
+    reported.recovery_end = qp.next;
+    reported.resent_end = qp.unacked;
+  }
+  if (qp.resend == kNone) qp.resend = reported.next_lost(qp.unacked);
+}
+
 template <FabricKind K>
 void Engine<K>::on_ack(PacketIndex packet_index) {
   const Packet packet = packets_[packet_index];
@@ -329,7 +351,9 @@ void Engine<K>::on_ack(PacketIndex packet_index) {
     if (newly > 0) {
       qp.unacked = packet.sequence;
       qp.next = std::max(qp.next, qp.unacked);
-      if (qp.resend != kNone && qp.resend < qp.unacked) qp.resend = kNone;
+      if (qp.resend != kNone && qp.resend < qp.unacked) {
+        qp.resend = qp.reported.next_lost(qp.unacked);
+      }
       qp.retries = 0;
       forget_acknowledged(qp, qp.unacked);
       if (qp.unacked < qp.next) arm_timer(packet.flow, timeout_);
@@ -339,7 +363,7 @@ void Engine<K>::on_ack(PacketIndex packet_index) {
       if (profile_.transport.recovery == catalog::LossRecovery::kGoBackN) {
         rewind(qp, packet.sequence);
       } else {
-        qp.resend = packet.sequence;
+        on_gap(qp, packet.sequence + packet.payload);
       }
     }
     if (qp.controlled) {
@@ -371,6 +395,8 @@ void Engine<K>::on_retransmit_timer(std::uint32_t index) {
     if (profile_.transport.recovery == catalog::LossRecovery::kGoBackN) {
       rewind(qp, qp.unacked);
     } else {
+      qp.reported.recovery_end = qp.next;
+      qp.reported.resent_end = qp.unacked;
       qp.resend = qp.unacked;
     }
     arm_timer(index, timeout_);

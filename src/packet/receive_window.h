@@ -31,6 +31,15 @@ class ReceiveWindow {
     return Outcome::kInOrder;
   }
 
+  /// Everything before `sequence` has arrived, whether it was seen here or not.
+  void advance(std::uint32_t sequence) {
+    for (; expected_ < sequence; ++expected_) set(expected_, false);
+  }
+  /// Has arrived, behind the expected one.
+  bool holds(std::uint32_t sequence) const {
+    return sequence > expected_ && sequence - expected_ < capacity() && get(sequence);
+  }
+
   std::uint32_t expected() const { return expected_; }
   /// Packets behind the expected one that have arrived.
   std::uint32_t held() const { return held_; }

@@ -13,6 +13,7 @@ namespace fabricast::packet::testing {
 struct Pair {
   std::uint32_t from;
   std::uint32_t to;
+  unsigned traffic_class = 0;
 };
 
 /// Nodes 1..senders send to node 0.
@@ -82,10 +83,11 @@ class Endless {
  private:
   void feed(std::size_t i) {
     const Bytes size = 256_KiB;
-    network->send(Rank(pairs_[i].from), Rank(pairs_[i].to), size, {}, [this, i, size](Time) {
-      delivered_[i] += size.count();
-      if (active_[i]) feed(i);
-    });
+    network->send(Rank(pairs_[i].from), Rank(pairs_[i].to), size,
+                  {.traffic_class = pairs_[i].traffic_class}, [this, i, size](Time) {
+                    delivered_[i] += size.count();
+                    if (active_[i]) feed(i);
+                  });
   }
 
   std::vector<Pair> pairs_;

@@ -3,6 +3,7 @@
 // hand.
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "fabric/fabric.h"
@@ -121,10 +122,10 @@ inline std::shared_ptr<const fabric::Fabric> leaf_spine(int nodes, int per_leaf)
   return std::make_shared<const fabric::Fabric>(fabric::build(spec));
 }
 
-inline std::unique_ptr<network::Network> network_on(std::shared_ptr<const fabric::Fabric> fabric,
-                                                    const FabricProfile& profile,
-                                                    std::uint64_t seed = 1,
-                                                    const Faults& faults = {}) {
+inline std::unique_ptr<PacketNetwork> network_on(std::shared_ptr<const fabric::Fabric> fabric,
+                                                 const FabricProfile& profile,
+                                                 std::uint64_t seed = 1,
+                                                 const Faults& faults = {}) {
   return make_network(std::move(fabric), profile, {3600_gbps, 1_us}, seed, faults);
 }
 

@@ -34,6 +34,19 @@ TEST(ReceiveWindow, RefusesWhatLiesBeyondItsMemory) {
   EXPECT_EQ(window.receive(63), Outcome::kOutOfOrder);
 }
 
+TEST(ReceiveWindow, HoldsWhatLiesBehindAGapUntilItIsPassed) {
+  ReceiveWindow window;
+  window.initialise(64);
+  window.receive(3);
+  window.receive(70);  // beyond: not remembered
+  EXPECT_TRUE(window.holds(3));
+  EXPECT_FALSE(window.holds(2));
+  EXPECT_FALSE(window.holds(70));
+  window.advance(5);
+  EXPECT_EQ(window.expected(), 5U);
+  EXPECT_FALSE(window.holds(3 + 64)) << "its place is free for another";
+}
+
 TEST(ReceiveWindow, SlidesForever) {
   ReceiveWindow window;
   window.initialise(64);

@@ -98,6 +98,35 @@ TEST(SelectiveRepeat, ResendsFarLessThanGoBackN) {
             resent(catalog::LossRecovery::kGoBackN));
 }
 
+/// One switch and cables of 5 us.
+std::shared_ptr<const fabric::Fabric> long_cables() {
+  fabric::TopologySpec spec = topology(fabric::TopologyKind::kSingleSwitch, 5);
+  spec.cable_m = 1000;
+  return std::make_shared<const fabric::Fabric>(fabric::build(spec));
+}
+
+// IRN (Mittal et al., SIGCOMM 2018, section 3.1): whatever a burst has lost comes again within one
+// round trip, as long as its last packet has arrived and none is lost twice.
+TEST(SelectiveRepeat, BringsAllLossesOfABurstBackInOneRoundTrip) {
+  const auto fabric = long_cables();
+  FabricProfile profile = without_dcqcn();
+  profile.transport.recovery = catalog::LossRecovery::kSelectiveRepeat;
+  const std::vector<Flow> burst = {{0, 1, 4096_B * 100}};
+  const Time idle = completion_times(*network_on(fabric, profile), burst).front();
+  const Time round_trip = (5_us + profile.link.phy) * 4 + profile.switching.latency * 2;
+  int repaired = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    auto network = network_on(fabric, profile, seed, {.drop_probability = 0.05, .schedule = {}});
+    const Time time = completion_times(*network, burst).front();
+    const auto counters = network->counters();
+    if (counters.timeouts > 0 || counters.dropped_packets < 2) continue;
+    EXPECT_EQ(counters.retransmitted_packets, counters.dropped_packets);
+    EXPECT_LT(time, idle + round_trip + 1_us) << counters.dropped_packets << " lost";
+    ++repaired;
+  }
+  EXPECT_GT(repaired, 20);
+}
+
 // A single packet has nothing behind it that could show the gap: only the timer, 4.096 us * 2^10,
 // brings it back.
 TEST(Timeout, BringsBackALostLastPacketAfter4096NanosecondsTimesTwoToTheT) {
@@ -120,9 +149,7 @@ TEST(Timeout, BringsBackALostLastPacketAfter4096NanosecondsTimesTwoToTheT) {
 // 4.096 us are shorter than the round trip of a long cable: every packet is sent again although
 // none is lost, and acknowledgements overtake the second sending.
 TEST(Timeout, ShorterThanTheRoundTripOnlyWastesPackets) {
-  fabric::TopologySpec spec = topology(fabric::TopologyKind::kSingleSwitch, 5);
-  spec.cable_m = 1000;  // 5 us one way
-  const auto fabric = std::make_shared<const fabric::Fabric>(fabric::build(spec));
+  const auto fabric = long_cables();
   for (const auto recovery :
        {catalog::LossRecovery::kGoBackN, catalog::LossRecovery::kSelectiveRepeat}) {
     FabricProfile profile = without_dcqcn();
