@@ -66,6 +66,7 @@ Engine<K>::Engine(std::shared_ptr<const fabric::Fabric> fabric,
   }
   schedule_faults();
   adapters_.resize(static_cast<std::size_t>(fabric_->endpoints()));
+  build_hosts();
   const std::size_t cores_per_nic =
       kTcp ? static_cast<std::size_t>(profile_.tcp.cores_per_nic) : std::size_t{1};
   cores_.resize(adapters_.size() * cores_per_nic);
@@ -266,11 +267,13 @@ void Engine<K>::send(base::Rank src, base::Rank dst, base::Bytes size,
   const std::uint32_t first = connection(src, dst, options);
   Adapter& adapter = adapters_[flows_[first].source];
   // The adapter starts at most message_rate messages per microsecond.
-  base::Time start = std::max(now() + profile_.host.send_overhead,
-                              base::Time::picoseconds(adapter.next_message_ps));
+  const fabric::HostLinks& host = fabric_->spec().host;
+  const base::Time start =
+      std::max(now() + profile_.host.send_overhead + host.send_latency + host.copy_time(size),
+               base::Time::picoseconds(adapter.next_message_ps));
+  adapter.next_message_ps = start.ps();
   if (profile_.host.message_rate_mps > 0) {
-    adapter.next_message_ps =
-        start.ps() + static_cast<std::int64_t>(1e6 / profile_.host.message_rate_mps);
+    adapter.next_message_ps += static_cast<std::int64_t>(1e6 / profile_.host.message_rate_mps);
   }
   if constexpr (kTcp) {  // a message is striped over the sockets of its connection
     const auto streams = static_cast<std::int64_t>(profile_.tcp.streams_per_connection);
@@ -369,16 +372,19 @@ void Engine<K>::complete_transfers(Flow& flow, std::uint32_t expected) {
   while (flow.receiving != kNone && transfers_[flow.receiving].last < expected) {
     const Transfer& transfer = transfers_[flow.receiving];
     if (transfer.completion == network::Completion::kDelivered) {
-      complete_transfer(transfer.message);
+      const fabric::HostLinks& host = fabric_->spec().host;
+      complete_transfer(
+          transfer.message,
+          host.receive_latency + host.copy_time(base::Bytes(messages_[transfer.message].bytes)));
     }
     flow.receiving = transfer.next;
   }
 }
 
 template <FabricKind K>
-void Engine<K>::complete_transfer(std::uint32_t message) {
+void Engine<K>::complete_transfer(std::uint32_t message, base::Time delay) {
   if (--messages_[message].transfers_left > 0) return;
-  events_.push(now() + profile_.host.receive_overhead, kDelivered, message);
+  events_.push(now() + profile_.host.receive_overhead + delay, kDelivered, message);
 }
 
 template <FabricKind K>
@@ -487,6 +493,9 @@ void Engine<K>::dispatch(const engine::Event& event) {
       break;
     case kLifetime:
       on_lifetime(event.target(), event.value);
+      break;
+    case kCrossed:
+      on_crossed(event.target());
       break;
     case kTimer: {
       const network::Callback callback = std::move(timers_[event.target()]);

@@ -134,6 +134,7 @@ void Engine<K>::try_start(std::uint32_t index) {
 template <FabricKind K>
 PacketIndex Engine<K>::take(std::uint32_t index, unsigned c) {
   PortState& port = ports_[index];
+  if (host_limits_ && !fed(index, c)) return kNone;
   if ((port.queued & mask_of(c)) == 0) return pull(index, c);
   ClassQueue& queue = port.classes[c];
   Packet& head = packets_[queue.packets.front()];
@@ -159,6 +160,8 @@ void Engine<K>::transmit(std::uint32_t index, PacketIndex packet_index) {
   if (port.adapter == kNone) {
     leave_switch(port, packet);
     if (kRoce && telemetry_on_ && packet.type == PacketType::kData) stamp(port, packet_index);
+  } else if (host_limits_ && packet.type == PacketType::kData) {
+    take_payload(index, packet);
   }
   const std::int64_t start = now().ps();
   const std::int64_t serialisation = port.serialisation_ps(packet.wire);
@@ -252,11 +255,12 @@ void Engine<K>::on_arrive(std::uint32_t index) {
     forward(packet, index);
     return;
   }
-  if constexpr (kCredits) {  // an adapter drains its buffer at once
-    accept_on_lane(port.peer, packets_[packet]);
-    free_credits(port.peer, packets_[packet].traffic_class, packets_[packet].wire);
+  if (host_limits_ && packets_[packet].type == PacketType::kData) {
+    arrive_at_host(port.peer, packet);
+    return;
   }
-  on_host(packet);
+  if constexpr (kCredits) accept_on_lane(port.peer, packets_[packet]);
+  leave_adapter(port.peer, packet);  // at once
 }
 
 // kNone when there is no way.

@@ -203,9 +203,8 @@ inline void expect_causality(const RandomScenario& s, const Outcome& a) {
 }
 
 /// What must hold in every scenario without faults.
-inline void expect_invariants(FabricKind kind, std::uint64_t number) {
+inline void expect_invariants(const RandomScenario& s, std::uint64_t number) {
   SCOPED_TRACE("scenario " + std::to_string(number));
-  const RandomScenario s = random_scenario(kind, number, false);
   const Outcome a = play(s, number);
   std::int64_t bytes = 0;
   for (const Flow& flow : s.flows) bytes += flow.size.count();
@@ -214,7 +213,7 @@ inline void expect_invariants(FabricKind kind, std::uint64_t number) {
   expect_causality(s, a);
   EXPECT_EQ(a.counters.bytes_sent, bytes);
   EXPECT_EQ(a.counters.bytes_delivered, bytes);
-  if (kind != FabricKind::kTcp) {
+  if (s.profile.kind != FabricKind::kTcp) {
     EXPECT_EQ(a.counters.dropped_packets, 0U);
     EXPECT_EQ(a.counters.retransmitted_packets, 0U);
     EXPECT_EQ(a.counters.timeouts, 0U);
@@ -222,10 +221,13 @@ inline void expect_invariants(FabricKind kind, std::uint64_t number) {
   expect_repeats(s, number, a);
 }
 
+inline void expect_invariants(FabricKind kind, std::uint64_t number) {
+  expect_invariants(random_scenario(kind, number, false), number);
+}
+
 /// What must hold under faults: all arrives, or the run says why not; the books are right.
-inline void expect_invariants_under_faults(FabricKind kind, std::uint64_t number) {
+inline void expect_invariants_under_faults(const RandomScenario& s, std::uint64_t number) {
   SCOPED_TRACE("faulty scenario " + std::to_string(number));
-  const RandomScenario s = random_scenario(kind, number, true);
   const Outcome a = play(s, number);
   EXPECT_EQ(a.audit, "");
   if (a.error.empty()) {
@@ -235,6 +237,10 @@ inline void expect_invariants_under_faults(FabricKind kind, std::uint64_t number
     EXPECT_NE(a.error.find("gave up"), std::string::npos) << a.error;
   }
   expect_repeats(s, number, a);
+}
+
+inline void expect_invariants_under_faults(FabricKind kind, std::uint64_t number) {
+  expect_invariants_under_faults(random_scenario(kind, number, true), number);
 }
 
 }  // namespace fabricast::packet::testing
