@@ -1,5 +1,7 @@
 // What is done as asked and may still surprise.
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "scenario/scenario.h"
@@ -45,11 +47,28 @@ void note_whole_units(const ValidScenario& scenario, std::vector<std::string>& n
       scenario.where("cluster.topology").text(), counts, topology.nodes));
 }
 
+/// NCCL_NET_GDR_LEVEL is PXB unless it is set.
+void note_staging(const ValidScenario& scenario, std::vector<std::string>& notes) {
+  const HostSpec& host = scenario.cluster.host;
+  const auto rdma = [](const FabricChoice& choice) {
+    return choice.profile.kind != catalog::FabricKind::kTcp;
+  };
+  if (!host.gpudirect || host.nic_affinity <= NicAffinity::kPxb ||
+      std::ranges::none_of(scenario.fabrics, rdma)) {
+    return;
+  }
+  notes.push_back(
+      fmt::format("{}: note: with adapters beyond `pxb` NCCL stages through host memory unless "
+                  "NCCL_NET_GDR_LEVEL is raised; `gpudirect: false` shows that",
+                  scenario.where("cluster.host.nic_affinity").text()));
+}
+
 }  // namespace
 
 std::vector<std::string> notes(const ValidScenario& scenario) {
   std::vector<std::string> result;
   note_whole_units(scenario, result);
+  note_staging(scenario, result);
   return result;
 }
 
