@@ -16,6 +16,7 @@ inline std::uint64_t switch_hash(std::uint64_t flow_hash, std::uint32_t device) 
 }
 inline fabric::RoutingEngine routing_engine(const catalog::FabricProfile::Paths& paths,
                                             bool damaged) {
+  if (paths.routing == catalog::Routing::kSpanningTree) return fabric::RoutingEngine::kSpanningTree;
   switch (paths.engine) {
     case catalog::SubnetRouting::kUpDown:
       return fabric::RoutingEngine::kUpDown;
@@ -146,14 +147,16 @@ void Engine<K>::build_buffers() {
   }
 }
 
-// What the subnet manager makes of the fabric without the cables of `failed`; none where routing is
-// not static, or next hops are part of the fabric. An operator who asks for ftree names its roots,
-// so that a tree that lacks cables stays one.
+// What the subnet manager, or the spanning tree, makes of the fabric without the cables of
+// `failed`; none where switches choose among paths, or next hops are part of the fabric. An
+// operator who asks for ftree names its roots, so that a tree that lacks cables stays one.
 template <FabricKind K>
 std::shared_ptr<const fabric::ForwardingTables> Engine<K>::tables(
     std::span<const fabric::PortId> failed) const {
-  if (profile_.paths.routing != catalog::Routing::kStatic || fabric_->routes_given())
-    return nullptr;
+  const catalog::Routing routing = profile_.paths.routing;
+  const bool one_path =
+      routing == catalog::Routing::kStatic || routing == catalog::Routing::kSpanningTree;
+  if (!one_path || fabric_->routes_given()) return nullptr;
   return fabric::shared_forwarding(*fabric_,
                                    detail::routing_engine(profile_.paths, !failed.empty()), failed);
 }

@@ -310,9 +310,9 @@ std::uint32_t Engine<K>::routed_port(std::uint32_t device, std::uint32_t destina
   const auto count =
       static_cast<std::uint64_t>(std::count_if(choices.begin(), choices.end(), leads_on));
   if (count == 0) return kNone;
-  auto pick = profile_.paths.routing == catalog::Routing::kStatic
-                  ? 0
-                  : detail::switch_hash(hash, device) % count;
+  const catalog::Routing routing = profile_.paths.routing;
+  const bool spread = routing == catalog::Routing::kEcmp || routing == catalog::Routing::kAdaptive;
+  auto pick = spread ? detail::switch_hash(hash, device) % count : 0;
   for (const fabric::PortId p : choices) {
     if (leads_on(p) && pick-- == 0) return p.index();
   }

@@ -13,6 +13,7 @@ std::unique_ptr<PacketNetwork> make_network(std::shared_ptr<const fabric::Fabric
     case FabricKind::kInfiniBand:
       return std::make_unique<Engine<FabricKind::kInfiniBand>>(std::move(fabric), profile,
                                                                node_links, seed, std::move(faults));
+    case FabricKind::kRoceV1:  // the same adapters and switches under other headers
     case FabricKind::kRoceV2:
       return std::make_unique<Engine<FabricKind::kRoceV2>>(std::move(fabric), profile, node_links,
                                                            seed, std::move(faults));

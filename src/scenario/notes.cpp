@@ -63,12 +63,35 @@ void note_staging(const ValidScenario& scenario, std::vector<std::string>& notes
                   scenario.where("cluster.host.nic_affinity").text()));
 }
 
+/// One tree is what a layer-2 domain has; the rest of what is paid for stands idle.
+void note_spanning_tree(const ValidScenario& scenario, std::vector<std::string>& notes) {
+  for (std::size_t i = 0; i < scenario.fabrics.size(); ++i) {
+    const FabricChoice& choice = scenario.fabrics[i];
+    if (choice.profile.paths.routing != catalog::Routing::kSpanningTree ||
+        choice.topology.kind == fabric::TopologyKind::kDragonflyPlus) {
+      continue;
+    }
+    const fabric::Sizing sizing = fabric::size(choice.topology);
+    const int links = sizing.leaves * sizing.up_ports + sizing.spines * sizing.spine_up_ports;
+    const int open = sizing.leaves + sizing.spines + sizing.cores - 1;
+    if (links <= open) continue;
+    notes.push_back(fmt::format(
+        "{}: note: `{}` is one layer-2 domain: its spanning tree keeps {} of {} links between "
+        "switches open, and parallel links are not aggregated",
+        scenario
+            .where(scenario.places.contains("fabric") ? "fabric" : fmt::format("fabrics[{}]", i))
+            .text(),
+        choice.profile.name, open, links));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> notes(const ValidScenario& scenario) {
   std::vector<std::string> result;
   note_whole_units(scenario, result);
   note_staging(scenario, result);
+  note_spanning_tree(scenario, result);
   return result;
 }
 

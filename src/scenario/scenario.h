@@ -163,7 +163,8 @@ void require_simulated_cluster(const ValidScenario& scenario);
 
 /// What the user may not expect of what was asked, one line each with its place: that a
 /// rail-optimised fabric is built of whole scalable units where the scenario does not size them,
-/// that NCCL does not use GPUDirect with an adapter that far from its GPU.
+/// that NCCL does not use GPUDirect with an adapter that far from its GPU, how many links a
+/// spanning tree leaves open.
 std::vector<std::string> notes(const ValidScenario& scenario);
 
 }  // namespace fabricast::scenario

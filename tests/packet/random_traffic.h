@@ -148,6 +148,7 @@ inline std::string audit(const network::Network& network, FabricKind kind) {
   switch (kind) {
     case FabricKind::kInfiniBand:
       return dynamic_cast<const Engine<FabricKind::kInfiniBand>&>(network).audit();
+    case FabricKind::kRoceV1:
     case FabricKind::kRoceV2:
       return dynamic_cast<const Engine<FabricKind::kRoceV2>&>(network).audit();
     case FabricKind::kTcp:
