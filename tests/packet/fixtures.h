@@ -3,6 +3,7 @@
 // hand.
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "fabric/fabric.h"
@@ -124,7 +125,7 @@ inline std::shared_ptr<const fabric::Fabric> leaf_spine(int nodes, int per_leaf)
 inline std::unique_ptr<network::Network> network_on(std::shared_ptr<const fabric::Fabric> fabric,
                                                     const FabricProfile& profile,
                                                     std::uint64_t seed = 1, Faults faults = {}) {
-  return make_network(std::move(fabric), profile, {3600_gbps, 1_us}, seed, faults);
+  return make_network(std::move(fabric), profile, {3600_gbps, 1_us}, seed, std::move(faults));
 }
 
 struct Flow {

@@ -29,7 +29,7 @@ inline std::shared_ptr<const fabric::Fabric> fat_tree(int nodes, int per_leaf) {
 inline std::shared_ptr<const fabric::Fabric> random_fabric(base::RandomStream& random) {
   if (random.below(4) == 0) {
     const auto per_leaf = static_cast<int>(2 + random.below(2));
-    const auto pod = static_cast<std::uint64_t>(per_leaf * per_leaf);
+    const auto pod = static_cast<std::uint64_t>(per_leaf) * static_cast<std::uint64_t>(per_leaf);
     return fat_tree(static_cast<int>(pod + 1 + random.below(pod)), per_leaf);
   }
   const auto per_leaf = static_cast<int>(2 + random.below(4));

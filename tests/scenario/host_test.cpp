@@ -137,8 +137,8 @@ TEST(Host, Memory_serves_a_write_and_a_read_for_each_staged_byte) {
   // which 80 % can be used.
   const fabric::HostLinks host = links("{gpudirect: false, nic_affinity: phb}", "400");
   double memory = 0;
-  for (std::size_t i = 0; i < host.links.size(); ++i) {
-    if (host.links[i].kind == fabric::HostLinkKind::kMemory) memory = host.links[i].rate.gbps();
+  for (const fabric::HostLink& link : host.links) {
+    if (link.kind == fabric::HostLinkKind::kMemory) memory = link.rate.gbps();
   }
   EXPECT_NEAR(memory, 8 * 307.2 * 0.8, 0.01);
   EXPECT_NEAR(limit_gbps(host), memory / (4 * (2 + 2)), 0.01);
