@@ -99,6 +99,7 @@ advice::Outcome evaluate(const catalog::Catalog& known, const scenario::ValidSce
   outcome.name = choice.profile.name;
   outcome.kind = choice.profile.kind;
   outcome.sizing = design.fabric->sizing();
+  outcome.host = fabric::limit(design.fabric->spec().host);
   outcome.training =
       training::simulate(scenario, choice, *design.fabric, design.networks, cache, options);
   outcome.network = outcome.training.network;

@@ -183,7 +183,12 @@ void flows(const FlowsFlags& flags) {
     throw scenario::located(error, system, 0);
   }
 
-  if (!flags.common.quiet) note_routing(*fabric, choice.profile);
+  if (!flags.common.quiet) {
+    for (const std::string& note : scenario::notes(system)) {
+      std::fprintf(stderr, "%s\n", note.c_str());
+    }
+    note_routing(*fabric, choice.profile);
+  }
   std::unique_ptr<Trace> trace;
   if (!flags.trace.empty()) {
     trace = std::make_unique<Trace>(*network, *fabric, flags.trace_every_us);
@@ -211,6 +216,9 @@ void flows(const FlowsFlags& flags) {
   }
   if (!flags.common.quiet) note_late_faults(system, result.end);
   result.links = link_rows(*network, *fabric, result.end);
+  result.host = fabric::limit(fabric->spec().host);
+  result.nic_rate = fabric->spec().nic_rate;
+  result.slot = system.cluster.host.pcie;
   result.counters = network->counters();
   result.wall_s = wall.count();
   result.peak_rss_mb = peak_rss_mb();

@@ -5,6 +5,7 @@
 // joins them.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Outcome {
   std::string name;  ///< JSON key
   catalog::FabricKind kind = catalog::FabricKind::kInfiniBand;
   fabric::Sizing sizing;
+  std::optional<fabric::HostLimit> host;  ///< where hosts hold adapters back
   network::NetworkMetrics network;
   training::Result training;
   cost::Bill bill;

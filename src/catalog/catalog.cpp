@@ -118,6 +118,8 @@ Catalog Catalog::load(const std::string& directory) {
   Catalog c;
   read_records(directory, "gpus", c.gpus_, c.entries_);
   read_records(directory, "adapters", c.adapters_, c.entries_);
+  read_records(directory, "slots", c.slots_, c.entries_);
+  read_records(directory, "hosts", c.hosts_, c.entries_);
   read_records(directory, "switches", c.switches_, c.entries_);
   read_records(directory, "cables", c.cables_, c.entries_);
   read_records(directory, "models", c.models_, c.entries_);
@@ -158,6 +160,12 @@ const Gpu& Catalog::gpu(std::string_view id, const base::Location& where) const 
 }
 const Adapter& Catalog::adapter(std::string_view id, const base::Location& where) const {
   return find(adapters_, "adapter", id, where);
+}
+const Slot& Catalog::slot(std::string_view id, const base::Location& where) const {
+  return find(slots_, "PCIe slot", id, where);
+}
+const Host& Catalog::host(std::string_view id, const base::Location& where) const {
+  return find(hosts_, "host", id, where);
 }
 const Switch& Catalog::network_switch(std::string_view id, const base::Location& where) const {
   return find(switches_, "switch", id, where);

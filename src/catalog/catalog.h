@@ -28,8 +28,8 @@ struct Value {
 
 /// One thing of the catalogue with the provenance of each of its values.
 struct Entry {
-  std::string
-      category;  ///< "gpus", "adapters", "switches", "cables", "models", "prices", "fabrics"
+  std::string category;  ///< "gpus", "adapters", "slots", "hosts", "switches", "cables", "models",
+                         ///< "prices", "fabrics"
   std::string id;
   std::string name;
   std::vector<Value> values;
@@ -72,7 +72,45 @@ struct Adapter {
   std::string name;
   std::vector<LinkLayer> link_layers;
   double port_gbps = 0;
+  double receive_buffer_kb = 0;  ///< per class of Ethernet, decimal kB; 0 where there is none
   double power_w = 0;
+};
+
+/// A PCI Express link.
+struct Slot {
+  std::string id;
+  std::string name;
+  double rate_gt_per_s = 0;  ///< per lane and direction
+  int lanes = 0;
+  double coding_share = 0;  ///< left by line code and flits
+  double data_link_share =
+      0;                     ///< of that, left for packets beside flow control and acknowledgements
+  int write_overhead_b = 0;  ///< beside the payload of a write
+  int completion_overhead_b = 0;  ///< beside the payload that answers a read
+  int request_b = 0;              ///< a read's request
+  /// What `width` lanes like these have for packets, Gb/s per direction.
+  double packets_gbps(int width) const;
+};
+
+/// A server as the way between its GPUs and adapters sees it (docs/models/host.md).
+struct Host {
+  std::string id;
+  std::string name;
+  int sockets = 0;
+  int gpus_per_switch = 0;     ///< under one PCIe switch
+  int uplink_lanes = 0;        ///< of a PCIe switch, of the slots' generation
+  int max_payload_b = 0;       ///< of a PCIe packet
+  int max_read_request_b = 0;  ///< by adapters
+  int peer_payload_b = 0;  ///< of packets between devices that pass the root complex; 0: as above
+  double switch_latency_ns = 0;
+  double root_latency_ns = 0;    ///< one way from root port to root port
+  double bridge_latency_ns = 0;  ///< more between host bridges of a socket
+  double socket_latency_ns = 0;  ///< more between sockets
+  double socket_gb_per_s = 0;    ///< between sockets, per direction
+  double memory_gb_per_s = 0;    ///< of a socket, reads and writes together
+  double memory_share = 0;       ///< of that, usable
+  double copy_chunk_kb = 0;      ///< staging through host memory is cut into these
+  double copy_latency_us = 0;    ///< of one copy, beside its bytes
 };
 
 struct Switch {
@@ -155,6 +193,8 @@ class Catalog {
   // (input) at `where` with the near miss and the allowed ids.
   const Gpu& gpu(std::string_view id, const base::Location& where = {}) const;
   const Adapter& adapter(std::string_view id, const base::Location& where = {}) const;
+  const Slot& slot(std::string_view id, const base::Location& where = {}) const;
+  const Host& host(std::string_view id, const base::Location& where = {}) const;
   const Switch& network_switch(std::string_view id, const base::Location& where = {}) const;
   const Cable& cable(std::string_view id, const base::Location& where = {}) const;
   const LanguageModel& model(std::string_view id, const base::Location& where = {}) const;
@@ -163,6 +203,8 @@ class Catalog {
 
   const std::vector<Gpu>& gpus() const { return gpus_; }
   const std::vector<Adapter>& adapters() const { return adapters_; }
+  const std::vector<Slot>& slots() const { return slots_; }
+  const std::vector<Host>& hosts() const { return hosts_; }
   const std::vector<Switch>& switches() const { return switches_; }
   const std::vector<Cable>& cables() const { return cables_; }
   const std::vector<LanguageModel>& models() const { return models_; }
@@ -181,6 +223,8 @@ class Catalog {
  private:
   std::vector<Gpu> gpus_;
   std::vector<Adapter> adapters_;
+  std::vector<Slot> slots_;
+  std::vector<Host> hosts_;
   std::vector<Switch> switches_;
   std::vector<Cable> cables_;
   std::vector<LanguageModel> models_;

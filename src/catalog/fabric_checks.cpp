@@ -77,6 +77,21 @@ void check_congestion_control(const FabricProfile& profile, const base::yaml::No
   }
 }
 
+/// A subnet manager fills tables; RoCE v1 is one layer-2 domain, where nothing else routes.
+void check_routing(const FabricProfile& profile, const base::yaml::Node& node) {
+  const bool tree = profile.paths.routing == Routing::kSpanningTree;
+  if (profile.kind == FabricKind::kInfiniBand && tree) {
+    throw base::input_error(place_of(node, "paths.routing"), "`spanning-tree` on `infiniband`",
+                            "`static` or `adaptive`");
+  }
+  if (profile.kind == FabricKind::kRoceV1 && !tree) {
+    throw base::input_error(
+        place_of(node, "paths.routing"),
+        "a routing that `roce-v1` fabrics do not have: their packets carry no IP header",
+        "`spanning-tree`");
+  }
+}
+
 void check_ecn(const FabricProfile& profile, const base::yaml::Node& node) {
   if (profile.ecn.kmin <= profile.ecn.kmax) return;
   throw base::input_error(
@@ -126,6 +141,7 @@ void check_tcp(const FabricProfile& profile, const base::yaml::Node& node) {
 }  // namespace
 
 void check(const FabricProfile& profile, const base::yaml::Node& node) {
+  check_routing(profile, node);
   if (profile.kind != FabricKind::kTcp) {
     check_path_mtu(profile, node);
     check_congestion_control(profile, node);

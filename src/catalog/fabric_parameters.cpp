@@ -19,11 +19,16 @@ using Profile = FabricProfile;
 using Kinds = std::vector<FabricKind>;
 
 const Kinds kInfiniBandOnly = {FabricKind::kInfiniBand};
-const Kinds kRoceOnly = {FabricKind::kRoceV2};
+const Kinds kRoce = {FabricKind::kRoceV2, FabricKind::kRoceV1};
 const Kinds kTcpOnly = {FabricKind::kTcp};
-const Kinds kRdma = {FabricKind::kInfiniBand, FabricKind::kRoceV2};
-const Kinds kEthernet = {FabricKind::kRoceV2, FabricKind::kTcp};
-const Kinds kAll = {FabricKind::kInfiniBand, FabricKind::kRoceV2, FabricKind::kTcp};
+const Kinds kRdma = {FabricKind::kInfiniBand, FabricKind::kRoceV2, FabricKind::kRoceV1};
+const Kinds kEthernet = {FabricKind::kRoceV2, FabricKind::kTcp, FabricKind::kRoceV1};
+const Kinds kAll = {FabricKind::kInfiniBand, FabricKind::kRoceV2, FabricKind::kTcp,
+                    FabricKind::kRoceV1};
+// RoCE v1 has no IP header to mark, and so none of what answers to marks.
+const Kinds kRoceV2Only = {FabricKind::kRoceV2};
+const Kinds kRdmaControlled = {FabricKind::kInfiniBand, FabricKind::kRoceV2};
+const Kinds kMarking = {FabricKind::kRoceV2, FabricKind::kTcp};
 
 /// How many of the member's own unit (byte, second, bit per second, 1) make one of `unit`.
 double factor_of(std::string_view unit) {
@@ -163,8 +168,10 @@ std::vector<FabricParameter> host_and_paths() {
                "core time to post or to reap one message, one side"),
       quantity("host.rate_share", host, &Host::rate_share, "1", 0.01, 1, kAll,
                "share of the port rate that the adapter can feed"),
-      choice("paths.routing", paths, &Paths::routing, {"static", "ecmp", "adaptive"}, kAll,
-             "how a switch picks among equally short paths"),
+      choice("paths.routing", paths, &Paths::routing,
+             {"static", "ecmp", "adaptive", "spanning-tree"}, kAll,
+             "how a switch picks among equally short paths; `spanning-tree`: one layer-2 domain, "
+             "which has one path"),
       optional(choice("paths.engine", paths, &Paths::engine, {"ftree", "updn", "minhop"},
                       kInfiniBandOnly,
                       "how the subnet manager fills the tables of static routing: OpenSM's routing "
@@ -199,22 +206,22 @@ std::vector<FabricParameter> ethernet() {
   const auto pfc = &Profile::pfc;
   const auto ecn = &Profile::ecn;
   return {
-      flag("pfc.enabled", pfc, &Pfc::enabled, kRoceOnly, "priority flow control, IEEE 802.1Qbb"),
-      quantity("pfc.alpha", pfc, &Pfc::alpha, "1", 1.0 / 256, 256, kRoceOnly,
+      flag("pfc.enabled", pfc, &Pfc::enabled, kRoce, "priority flow control, IEEE 802.1Qbb"),
+      quantity("pfc.alpha", pfc, &Pfc::alpha, "1", 1.0 / 256, 256, kRoce,
                "XOFF trigger as a multiple of the free shared pool, per ingress and priority"),
-      quantity("pfc.xon_offset_kb", pfc, &Pfc::xon_offset, "kB", 0, 1e5, kRoceOnly,
+      quantity("pfc.xon_offset_kb", pfc, &Pfc::xon_offset, "kB", 0, 1e5, kRoce,
                "XON this far below the trigger"),
-      flag("pfc.headroom_computed", pfc, &Pfc::headroom_computed, kRoceOnly,
+      flag("pfc.headroom_computed", pfc, &Pfc::headroom_computed, kRoce,
            "headroom from rate, cable length and MTU; else `pfc.headroom_kb`"),
-      quantity("pfc.headroom_kb", pfc, &Pfc::headroom, "kB", 0, 1e5, kRoceOnly,
+      quantity("pfc.headroom_kb", pfc, &Pfc::headroom, "kB", 0, 1e5, kRoce,
                "headroom per ingress port and lossless priority when it is not computed"),
-      flag("ecn.enabled", ecn, &Ecn::enabled, kEthernet,
+      flag("ecn.enabled", ecn, &Ecn::enabled, kMarking,
            "explicit congestion notification: switches mark, and the ends of TCP heed it"),
-      quantity("ecn.kmin_kb", ecn, &Ecn::kmin, "kB", 0, 1e5, kEthernet,
+      quantity("ecn.kmin_kb", ecn, &Ecn::kmin, "kB", 0, 1e5, kMarking,
                "egress queue at which marking begins"),
-      quantity("ecn.kmax_kb", ecn, &Ecn::kmax, "kB", 0, 1e5, kEthernet,
+      quantity("ecn.kmax_kb", ecn, &Ecn::kmax, "kB", 0, 1e5, kMarking,
                "egress queue above which every packet is marked"),
-      quantity("ecn.pmax", ecn, &Ecn::pmax, "1", 0, 1, kEthernet,
+      quantity("ecn.pmax", ecn, &Ecn::pmax, "1", 0, 1, kMarking,
                "marking probability just below kmax"),
   };
 }
@@ -247,14 +254,14 @@ std::vector<FabricParameter> classes() {
                         "HighPriLimit: x 4096 bytes of the high-priority table before the low one "
                         "has its turn; 255: no limit")),
       optional(quantity("pfc.lossless_classes", &Profile::pfc, &Profile::Pfc::lossless_classes, "1",
-                        1, kMaxClasses, kRoceOnly,
+                        1, kMaxClasses, kRoce,
                         "classes, from 0 upwards, that PFC pauses; the others drop")),
-      optional(flag("pfc.watchdog", &Profile::pfc, &Profile::Pfc::watchdog, kRoceOnly,
+      optional(flag("pfc.watchdog", &Profile::pfc, &Profile::Pfc::watchdog, kRoce,
                     "a queue that stays paused is emptied and drops until the pauses end")),
       optional(quantity("pfc.watchdog_detect_ms", &Profile::pfc, &Profile::Pfc::watchdog_detect,
-                        "ms", 0.001, 1e5, kRoceOnly, "paused for this long is a storm")),
+                        "ms", 0.001, 1e5, kRoce, "paused for this long is a storm")),
       optional(quantity("pfc.watchdog_restore_ms", &Profile::pfc, &Profile::Pfc::watchdog_restore,
-                        "ms", 0.001, 1e5, kRoceOnly, "without pauses for this long it is over")),
+                        "ms", 0.001, 1e5, kRoce, "without pauses for this long it is over")),
       optional(quantity("paths.failover_ms", &Profile::paths, &Profile::Paths::failover, "ms", 0,
                         1e6, kAll,
                         "from the loss of a link until routes avoid it: the routing protocol, or "
@@ -299,28 +306,28 @@ std::vector<FabricParameter> dcqcn() {
   using Dcqcn = Profile::Dcqcn;
   const auto d = &Profile::dcqcn;
   return {
-      control_flag("dcqcn.enabled", RdmaCongestionControl::kDcqcn, kRoceOnly,
+      control_flag("dcqcn.enabled", RdmaCongestionControl::kDcqcn, kRoceV2Only,
                    "DCQCN at the adapters: the same as `congestion.control: dcqcn`"),
-      quantity("dcqcn.g", d, &Dcqcn::g, "1", 1e-5, 1, kRoceOnly, "gain of alpha's average"),
-      quantity("dcqcn.alpha_timer_us", d, &Dcqcn::alpha_timer, "us", 0.1, 1e6, kRoceOnly,
+      quantity("dcqcn.g", d, &Dcqcn::g, "1", 1e-5, 1, kRoceV2Only, "gain of alpha's average"),
+      quantity("dcqcn.alpha_timer_us", d, &Dcqcn::alpha_timer, "us", 0.1, 1e6, kRoceV2Only,
                "alpha decays after this long without a CNP"),
-      quantity("dcqcn.increase_timer_us", d, &Dcqcn::increase_timer, "us", 0.1, 1e6, kRoceOnly,
+      quantity("dcqcn.increase_timer_us", d, &Dcqcn::increase_timer, "us", 0.1, 1e6, kRoceV2Only,
                "period of the rate increase by time"),
-      quantity("dcqcn.cnp_interval_us", d, &Dcqcn::cnp_interval, "us", 0, 1e6, kRoceOnly,
+      quantity("dcqcn.cnp_interval_us", d, &Dcqcn::cnp_interval, "us", 0, 1e6, kRoceV2Only,
                "least time between two CNPs of a flow, at the receiver"),
-      quantity("dcqcn.decrease_interval_us", d, &Dcqcn::decrease_interval, "us", 0, 1e6, kRoceOnly,
-               "least time between two rate cuts, at the sender"),
-      quantity("dcqcn.byte_counter_kb", d, &Dcqcn::byte_counter, "kB", 1, 1e7, kRoceOnly,
+      quantity("dcqcn.decrease_interval_us", d, &Dcqcn::decrease_interval, "us", 0, 1e6,
+               kRoceV2Only, "least time between two rate cuts, at the sender"),
+      quantity("dcqcn.byte_counter_kb", d, &Dcqcn::byte_counter, "kB", 1, 1e7, kRoceV2Only,
                "bytes between two rate increases by volume"),
-      quantity("dcqcn.fast_recovery_steps", d, &Dcqcn::fast_recovery_steps, "1", 1, 100, kRoceOnly,
-               "increases that halve the gap to the target before it is raised"),
-      flag("dcqcn.clamp_target", d, &Dcqcn::clamp_target, kRoceOnly,
+      quantity("dcqcn.fast_recovery_steps", d, &Dcqcn::fast_recovery_steps, "1", 1, 100,
+               kRoceV2Only, "increases that halve the gap to the target before it is raised"),
+      flag("dcqcn.clamp_target", d, &Dcqcn::clamp_target, kRoceV2Only,
            "every rate cut moves the target rate; off: only after a timed increase"),
       quantity("dcqcn.additive_increase_mbps", d, &Dcqcn::additive_increase, "Mb/s", 0.1, 1e6,
-               kRoceOnly, "raise of the target in additive increase"),
-      quantity("dcqcn.hyper_increase_mbps", d, &Dcqcn::hyper_increase, "Mb/s", 0.1, 1e6, kRoceOnly,
-               "raise of the target in hyper increase"),
-      quantity("dcqcn.minimum_rate_mbps", d, &Dcqcn::minimum_rate, "Mb/s", 0.1, 1e6, kRoceOnly,
+               kRoceV2Only, "raise of the target in additive increase"),
+      quantity("dcqcn.hyper_increase_mbps", d, &Dcqcn::hyper_increase, "Mb/s", 0.1, 1e6,
+               kRoceV2Only, "raise of the target in hyper increase"),
+      quantity("dcqcn.minimum_rate_mbps", d, &Dcqcn::minimum_rate, "Mb/s", 0.1, 1e6, kRoceV2Only,
                "lowest rate of a flow"),
   };
 }
@@ -328,7 +335,7 @@ std::vector<FabricParameter> dcqcn() {
 std::vector<FabricParameter> congestion_control() {
   return {
       optional(choice("congestion.control", &Profile::congestion, &Profile::Congestion::control,
-                      {"none", "dcqcn", "hpcc", "infiniband"}, kRdma,
+                      {"none", "dcqcn", "hpcc", "infiniband"}, kRdmaControlled,
                       "what holds a queue pair's rate or window back: `dcqcn` or `hpcc` on RoCE, "
                       "`infiniband` there; where it is not stated, `dcqcn.enabled` or "
                       "`ibcc.enabled` decides")),
@@ -339,18 +346,18 @@ std::vector<FabricParameter> hpcc() {
   using Hpcc = Profile::Hpcc;
   const auto h = &Profile::hpcc;
   return {
-      optional(quantity("hpcc.eta", h, &Hpcc::eta, "1", 0.1, 1, kRoceOnly,
+      optional(quantity("hpcc.eta", h, &Hpcc::eta, "1", 0.1, 1, kRoceV2Only,
                         "utilisation of the busiest link that HPCC aims at")),
-      optional(quantity("hpcc.max_stage", h, &Hpcc::max_stage, "1", 0, 100, kRoceOnly,
+      optional(quantity("hpcc.max_stage", h, &Hpcc::max_stage, "1", 0, 100, kRoceV2Only,
                         "additive increases before a multiplicative one")),
       optional(quantity("hpcc.additive_increase_b", h, &Hpcc::additive_increase, "B", 0, 1e6,
-                        kRoceOnly, "W_AI, by which a window grows at each update")),
-      optional(quantity("hpcc.base_rtt_us", h, &Hpcc::base_rtt, "us", 0, 1e6, kRoceOnly,
+                        kRoceV2Only, "W_AI, by which a window grows at each update")),
+      optional(quantity("hpcc.base_rtt_us", h, &Hpcc::base_rtt, "us", 0, 1e6, kRoceV2Only,
                         "T, the round trip without queues; 0: that of each flow's own path")),
-      optional(quantity("hpcc.int_header_b", h, &Hpcc::int_header, "B", 0, 500, kRoceOnly,
+      optional(quantity("hpcc.int_header_b", h, &Hpcc::int_header, "B", 0, 500, kRoceV2Only,
                         "telemetry on every data packet and acknowledgement")),
       optional(quantity("hpcc.minimum_rate_mbps", h, &Hpcc::minimum_rate, "Mb/s", 0.1, 1e6,
-                        kRoceOnly, "lowest rate of a flow")),
+                        kRoceV2Only, "lowest rate of a flow")),
   };
 }
 
@@ -469,6 +476,8 @@ std::string_view name_of(FabricKind kind) {
       return "roce-v2";
     case FabricKind::kTcp:
       return "tcp";
+    case FabricKind::kRoceV1:
+      return "roce-v1";
     case FabricKind::kInfiniBand:
       break;
   }

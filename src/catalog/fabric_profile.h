@@ -14,16 +14,17 @@
 
 namespace fabricast::catalog {
 
-enum class FabricKind { kInfiniBand, kRoceV2, kTcp };
-/// "infiniband", "roce-v2", "tcp".
+enum class FabricKind { kInfiniBand, kRoceV2, kTcp, kRoceV1 };
+/// "infiniband", "roce-v2", "tcp", "roce-v1".
 std::string_view name_of(FabricKind kind);
 
 enum class Forwarding { kCutThrough, kStoreAndForward };
 
 enum class Routing {
-  kStatic,    ///< destination-based tables, as a subnet manager fills them
-  kEcmp,      ///< 5-tuple hash per queue pair, fixed for the life of the connection
-  kAdaptive,  ///< the switch picks the least loaded next hop per packet
+  kStatic,        ///< destination-based tables, as a subnet manager fills them
+  kEcmp,          ///< 5-tuple hash per queue pair, fixed for the life of the connection
+  kAdaptive,      ///< the switch picks the least loaded next hop per packet
+  kSpanningTree,  ///< one layer-2 domain: every packet follows the one tree (IEEE 802.1D)
 };
 
 /// How a subnet manager fills its tables: OpenSM's routing engines (docs/models/forwarding.md).

@@ -20,7 +20,7 @@ struct Draft {
 };
 
 const std::vector<std::string>& kind_names() {
-  static const std::vector<std::string> names = {"infiniband", "roce-v2", "tcp"};
+  static const std::vector<std::string> names = {"infiniband", "roce-v2", "tcp", "roce-v1"};
   return names;
 }
 

@@ -109,7 +109,42 @@ const std::vector<RecordParameter<Adapter>>& parameters_of(const Adapter*) {
          }
        }},
       number("port_gbps", &Adapter::port_gbps, 1, 1e5),
+      optional(number("receive_buffer_kb", &Adapter::receive_buffer_kb, 1, 1e6)),
       number("power_w", &Adapter::power_w, 0, 1e4),
+  };
+  return table;
+}
+
+const std::vector<RecordParameter<Slot>>& parameters_of(const Slot*) {
+  static const std::vector<RecordParameter<Slot>> table = {
+      number("rate_gt_per_s", &Slot::rate_gt_per_s, 1, 1e3),
+      count("lanes", &Slot::lanes, 1, 64),
+      number("coding_share", &Slot::coding_share, 0.5, 1),
+      number("data_link_share", &Slot::data_link_share, 0.5, 1),
+      count("write_overhead_b", &Slot::write_overhead_b, 1, 100),
+      count("completion_overhead_b", &Slot::completion_overhead_b, 1, 100),
+      count("request_b", &Slot::request_b, 1, 100),
+  };
+  return table;
+}
+
+const std::vector<RecordParameter<Host>>& parameters_of(const Host*) {
+  static const std::vector<RecordParameter<Host>> table = {
+      count("sockets", &Host::sockets, 1, 2),
+      count("gpus_per_switch", &Host::gpus_per_switch, 1, 1024),
+      count("uplink_lanes", &Host::uplink_lanes, 1, 64),
+      count("max_payload_b", &Host::max_payload_b, 64, 4096),
+      count("max_read_request_b", &Host::max_read_request_b, 64, 4096),
+      count("peer_payload_b", &Host::peer_payload_b, 0, 4096),
+      number("switch_latency_ns", &Host::switch_latency_ns, 0, 1e5),
+      number("root_latency_ns", &Host::root_latency_ns, 0, 1e5),
+      number("bridge_latency_ns", &Host::bridge_latency_ns, 0, 1e5),
+      number("socket_latency_ns", &Host::socket_latency_ns, 0, 1e5),
+      number("socket_gb_per_s", &Host::socket_gb_per_s, 0.1, 1e5),
+      number("memory_gb_per_s", &Host::memory_gb_per_s, 0.1, 1e5),
+      number("memory_share", &Host::memory_share, 0.01, 1),
+      number("copy_chunk_kb", &Host::copy_chunk_kb, 0.001, 1e6),
+      number("copy_latency_us", &Host::copy_latency_us, 0, 1e4),
   };
   return table;
 }
@@ -186,7 +221,18 @@ void check(const Gpu& gpu, const base::Location& where) {
   }
 }
 
-void check(const Adapter&, const base::Location&) {}
+void check(const Adapter& adapter, const base::Location& where) {
+  const auto& layers = adapter.link_layers;
+  const bool ethernet = std::ranges::find(layers, LinkLayer::kEthernet) != layers.end();
+  if (ethernet && adapter.receive_buffer_kb <= 0) {
+    throw base::input_error(where, "an Ethernet adapter without `receive_buffer_kb`",
+                            "a buffer above 0");
+  }
+}
+
+void check(const Slot&, const base::Location&) {}
+
+void check(const Host&, const base::Location&) {}
 
 void check(const Switch& network_switch, const base::Location& where) {
   if (network_switch.link_layer == LinkLayer::kEthernet && network_switch.buffer_mb <= 0) {
@@ -232,6 +278,10 @@ void check(const Price& price, const base::Location& where) {
     throw base::input_error(where, "the date " + base::quote(price.date),
                             "an ISO 8601 date such as `2026-03-19`");
   }
+}
+
+double Slot::packets_gbps(int width) const {
+  return rate_gt_per_s * width * coding_share * data_link_share;
 }
 
 double Gpu::peak_tflops(Precision precision) const {

@@ -32,6 +32,8 @@ struct RecordParameter {
 
 const std::vector<RecordParameter<Gpu>>& parameters_of(const Gpu*);
 const std::vector<RecordParameter<Adapter>>& parameters_of(const Adapter*);
+const std::vector<RecordParameter<Slot>>& parameters_of(const Slot*);
+const std::vector<RecordParameter<Host>>& parameters_of(const Host*);
 const std::vector<RecordParameter<Switch>>& parameters_of(const Switch*);
 const std::vector<RecordParameter<Cable>>& parameters_of(const Cable*);
 const std::vector<RecordParameter<LanguageModel>>& parameters_of(const LanguageModel*);
@@ -40,6 +42,8 @@ const std::vector<RecordParameter<Price>>& parameters_of(const Price*);
 /// What keys of a record cannot say one by one. Throws base::Error (input) at `where`.
 void check(const Gpu& gpu, const base::Location& where);
 void check(const Adapter& adapter, const base::Location& where);
+void check(const Slot& slot, const base::Location& where);
+void check(const Host& host, const base::Location& where);
 void check(const Switch& network_switch, const base::Location& where);
 void check(const Cable& cable, const base::Location& where);
 void check(const LanguageModel& model, const base::Location& where);

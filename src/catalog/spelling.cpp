@@ -16,8 +16,9 @@ namespace {
 using Pair = std::pair<std::string_view, std::string_view>;
 
 /// By the end of a key; an end that contains another comes first.
-constexpr std::array<Pair, 19> kUnits = {{
+constexpr std::array<Pair, 20> kUnits = {{
     {"parameters_b", "billion"},
+    {"_gt_per_s", "GT/s"},
     {"_gb_per_s", "GB/s"},
     {"_ns_per_byte", "ns/B"},
     {"_ns_per_m", "ns/m"},
@@ -39,7 +40,7 @@ constexpr std::array<Pair, 19> kUnits = {{
 }};
 
 /// What 0 stands for where it is no amount.
-constexpr std::array<Pair, 16> kZeros = {{
+constexpr std::array<Pair, 17> kZeros = {{
     {"fp32_tflops", "no such units"},
     {"bf16_tflops", "no such units"},
     {"fp8_tflops", "no such units"},
@@ -47,6 +48,7 @@ constexpr std::array<Pair, 16> kZeros = {{
     {"nvlink_gb_per_s", "no NVLink"},
     {"fp8_gemm_efficiency", "as gemm_efficiency"},
     {"buffer_mb", "no shared buffer"},
+    {"peer_payload_b", "as max_payload_b"},
     {"experts", "dense"},
     {"shared_experts", "none"},
     {"dense_layers", "none"},

@@ -13,6 +13,7 @@
 
 #include "base/id.h"
 #include "base/units.h"
+#include "fabric/host.h"
 
 namespace fabricast::fabric {
 
@@ -49,6 +50,7 @@ struct TopologySpec {
   int nodes_per_leaf = 0;    ///< rack plan of leaf-spine and fat-tree; 0: leaves are filled
   int management_ports = 0;  ///< leaf ports kept for UFM or a subnet manager, in the whole fabric
   int scalable_unit_nodes = 0;  ///< nodes of a rail group; 0: as many as a leaf has down ports
+  HostLinks host;               ///< between the GPUs of every node and its adapters
 };
 
 /// Numbers of devices and cables; zero where a layer does not exist.

@@ -15,6 +15,8 @@ std::string_view name_of(RoutingEngine engine) {
       return "ftree-roots";
     case RoutingEngine::kUpDown:
       return "updn";
+    case RoutingEngine::kSpanningTree:
+      return "spanning-tree";
     case RoutingEngine::kMinHop:
       break;
   }
@@ -80,6 +82,7 @@ ForwardingTables forwarding(const Fabric& fabric, RoutingEngine engine,
   }
   if (tables.engine_ == RoutingEngine::kMinHop) route_min_hop(subnet, table);
   if (tables.engine_ == RoutingEngine::kUpDown) route_up_down(subnet, table);
+  if (tables.engine_ == RoutingEngine::kSpanningTree) route_spanning_tree(subnet, table);
   tables.switches_ = subnet.switches();
   for (std::uint32_t at = 0; at < subnet.switches(); ++at) {
     tables.first_port_.push_back(subnet.first_port(at));

@@ -15,14 +15,16 @@
 
 namespace fabricast::fabric {
 
-/// The routing engines of OpenSM (opensm(8), "Routing").
+/// The routing engines of OpenSM (opensm(8), "Routing"), and what bridges do.
 enum class RoutingEngine {
   kFatTree,       ///< ftree: destinations counted per port group, tier by tier; whole trees only
   kFatTreeRoots,  ///< ftree told its roots (root_guid_file): trees that lack cables, too
   kUpDown,        ///< updn: shortest paths that never turn up again, roots at the top tier
   kMinHop,        ///< minhop: shortest paths; may close a credit loop
+  kSpanningTree,  ///< one tree of links for a layer-2 domain (IEEE 802.1D), its root at the top
 };
-/// OpenSM's own names: "ftree", "updn", "minhop"; "ftree-roots" for ftree told its roots.
+/// OpenSM's own names: "ftree", "updn", "minhop"; "ftree-roots" for ftree told its roots, and
+/// "spanning-tree".
 std::string_view name_of(RoutingEngine engine);
 
 class ForwardingTables {

@@ -76,6 +76,9 @@ class Table {
 void route_min_hop(const Subnet& subnet, Table& table);
 void route_up_down(const Subnet& subnet, Table& table);
 
+/// Along one tree: bridges of one layer-2 domain.
+void route_spanning_tree(const Subnet& subnet, Table& table);
+
 /// OpenSM's ftree: osm_ucast_ftree.c. Without given roots it finds them and insists on a whole
 /// tree. Returns why the subnet is no fat-tree, with the table untouched; empty when it is one and
 /// the table is filled.

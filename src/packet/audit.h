@@ -81,6 +81,30 @@ std::string Engine<K>::audit_lane(std::uint32_t index, unsigned c) const {
   return sum != receiver.buffer() ? "credits that do not add up to the buffer" : "";
 }
 
+// What waits for the host is counted per class, and fits.
+template <FabricKind K>
+std::string Engine<K>::audit_adapter(std::uint32_t endpoint) const {
+  const Adapter& adapter = adapters_[endpoint];
+  const std::uint32_t port = fabric_->endpoint_port(fabric::EndpointId(endpoint)).index();
+  std::array<std::int64_t, kMaxClasses> bytes = {};
+  std::array<std::int64_t, kMaxClasses> blocks = {};
+  for (PacketIndex i = adapter.arrived.front(); i != kNone; i = packets_[i].next) {
+    bytes[packets_[i].traffic_class] += packets_[i].wire;
+    blocks[packets_[i].traffic_class] += credit_blocks(packets_[i].wire);
+  }
+  if (bytes != adapter.held) return "an adapter that miscounts what waits for its host";
+  for (unsigned c = 0; c < static_cast<unsigned>(profile_.classes.count); ++c) {
+    if constexpr (kCredits) {
+      if (lanes_[lane_of(port, c)].receiver.occupied() != blocks[c]) {
+        return "an adapter's lane that is charged for what it does not hold";
+      }
+    } else if (bytes[c] > (lossless(c) ? adapter.lossless_room : adapter.room)) {
+      return "an adapter that holds more than its buffer";
+    }
+  }
+  return "";
+}
+
 template <FabricKind K>
 std::string Engine<K>::audit() const {
   std::string wrong;
@@ -93,6 +117,7 @@ std::string Engine<K>::audit() const {
     }
     if (!wrong.empty()) wrong += " at " + fabric_->port_name(fabric::PortId(p));
   }
+  for (std::uint32_t e = 0; e < adapters_.size() && wrong.empty(); ++e) wrong = audit_adapter(e);
   if constexpr (kEthernet) {
     for (std::uint32_t d = 0; d < buffers_.size() && wrong.empty(); ++d) {
       wrong = audit_buffer(d);

@@ -76,6 +76,7 @@ class Engine final : public PacketNetwork {
     kFault,         ///< target: of the schedule, value: FaultStage
     kWatchdog,      ///< PFC's watchdog looks at a queue; target: egress port, value: class
     kLifetime,      ///< a head may have waited too long; target: egress port, value: class
+    kCrossed,       ///< a packet has crossed from its adapter into the host; target: endpoint
     kTimer,         ///< a caller's timer; target: timer
   };
 
@@ -123,7 +124,8 @@ class Engine final : public PacketNetwork {
       std::span<const fabric::PortId> failed) const;
   base::Error no_route(std::uint32_t source, std::uint32_t destination) const;
   std::uint32_t open_message(base::Bytes size, network::Callback on_complete);
-  base::Time start_of_message(Adapter& adapter);
+  base::Time start_of_message(Adapter& adapter, base::Bytes size);
+  base::Time time_into_host(std::uint32_t message) const;
   void post(std::uint32_t message, base::Rank src, base::Rank dst, base::Bytes size,
             const network::SendOptions& options);
   void add_transfer(std::uint32_t flow, std::int64_t bytes, std::uint32_t message,
@@ -137,7 +139,7 @@ class Engine final : public PacketNetwork {
   void on_delivered(std::uint32_t message);
   std::uint32_t payload_of(Flow& flow, std::uint32_t sequence);
   void complete_transfers(Flow& flow, std::uint32_t expected);
-  void complete_transfer(std::uint32_t message);
+  void complete_transfer(std::uint32_t message, base::Time delay = {});
   void forget_acknowledged(Flow& flow, std::uint32_t unacked);
   void arm_timer(std::uint32_t index, base::Time timeout);
 
@@ -209,6 +211,16 @@ class Engine final : public PacketNetwork {
            0x1p-53;
   }
 
+  // Between adapters and GPUs (host.h).
+  void build_hosts();
+  std::int64_t cross_host(std::uint32_t endpoint, const std::vector<HostCrossing>& way,
+                          std::int64_t payload, std::int64_t from_ps);
+  bool fed(std::uint32_t port, unsigned traffic_class);
+  void take_payload(std::uint32_t port, const Packet& packet);
+  void arrive_at_host(std::uint32_t port, PacketIndex packet);
+  void on_crossed(std::uint32_t endpoint);
+  void leave_adapter(std::uint32_t port, PacketIndex packet);
+
   // Faults (outages.h).
   void schedule_faults();
   void on_fault(std::uint32_t index, std::uint32_t stage);
@@ -242,6 +254,7 @@ class Engine final : public PacketNetwork {
   std::string audit_port(std::uint32_t port) const;
   std::string audit_buffer(std::uint32_t device) const;
   std::string audit_lane(std::uint32_t port, unsigned traffic_class) const;
+  std::string audit_adapter(std::uint32_t endpoint) const;
 
   // Reliable connections (rdma.h).
   void mark_ready(std::uint32_t index);
@@ -282,6 +295,7 @@ class Engine final : public PacketNetwork {
                       base::Bytes size);
   void take_ports(const Group& group, int change);
   std::uint32_t reduction_window() const;
+  static bool is_member(const Flow& flow) { return flow.source == flow.destination; }
   std::uint32_t make_member(std::uint32_t group, fabric::EndpointId endpoint);
   void reduce_at(PacketIndex packet, std::uint32_t ingress_link);
   void hand_down(PacketIndex packet, const Group& group, const ReductionTree::Node& node,
@@ -322,6 +336,10 @@ class Engine final : public PacketNetwork {
   std::vector<Flow> flows_;
   std::vector<Adapter> adapters_;
   std::vector<Core> cores_;
+  bool host_limits_ = false;                ///< hosts hold payload back
+  std::vector<HostWay> host_ways_;          ///< per adapter of a node
+  std::size_t host_links_ = 0;              ///< of a node
+  std::vector<std::int64_t> host_free_ps_;  ///< per node and link: booked until then
   std::vector<std::uint32_t> paths_;
   /// Of static routing: as the subnet manager filled them last, and with every cable working.
   std::shared_ptr<const fabric::ForwardingTables> tables_;
@@ -359,6 +377,7 @@ class Engine final : public PacketNetwork {
 
 #include "packet/audit.h"
 #include "packet/engine_impl.h"
+#include "packet/host.h"
 #include "packet/links.h"
 #include "packet/outages.h"
 #include "packet/rdma.h"

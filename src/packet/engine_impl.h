@@ -16,6 +16,7 @@ inline std::uint64_t switch_hash(std::uint64_t flow_hash, std::uint32_t device) 
 }
 inline fabric::RoutingEngine routing_engine(const catalog::FabricProfile::Paths& paths,
                                             bool damaged) {
+  if (paths.routing == catalog::Routing::kSpanningTree) return fabric::RoutingEngine::kSpanningTree;
   switch (paths.engine) {
     case catalog::SubnetRouting::kUpDown:
       return fabric::RoutingEngine::kUpDown;
@@ -66,6 +67,7 @@ Engine<K>::Engine(std::shared_ptr<const fabric::Fabric> fabric,
   }
   schedule_faults();
   adapters_.resize(static_cast<std::size_t>(fabric_->endpoints()));
+  build_hosts();
   const std::size_t cores_per_nic =
       kTcp ? static_cast<std::size_t>(profile_.tcp.cores_per_nic) : std::size_t{1};
   cores_.resize(adapters_.size() * cores_per_nic);
@@ -145,14 +147,16 @@ void Engine<K>::build_buffers() {
   }
 }
 
-// What the subnet manager makes of the fabric without the cables of `failed`; none where routing is
-// not static, or next hops are part of the fabric. An operator who asks for ftree names its roots,
-// so that a tree that lacks cables stays one.
+// What the subnet manager, or the spanning tree, makes of the fabric without the cables of
+// `failed`; none where switches choose among paths, or next hops are part of the fabric. An
+// operator who asks for ftree names its roots, so that a tree that lacks cables stays one.
 template <FabricKind K>
 std::shared_ptr<const fabric::ForwardingTables> Engine<K>::tables(
     std::span<const fabric::PortId> failed) const {
-  if (profile_.paths.routing != catalog::Routing::kStatic || fabric_->routes_given())
-    return nullptr;
+  const catalog::Routing routing = profile_.paths.routing;
+  const bool one_path =
+      routing == catalog::Routing::kStatic || routing == catalog::Routing::kSpanningTree;
+  if (!one_path || fabric_->routes_given()) return nullptr;
   return fabric::shared_forwarding(*fabric_,
                                    detail::routing_engine(profile_.paths, !failed.empty()), failed);
 }
@@ -273,14 +277,17 @@ std::uint32_t Engine<K>::open_message(base::Bytes size, network::Callback on_com
   return index;
 }
 
-// An adapter starts at most message_rate messages per microsecond.
+// When the first bit of a message may leave. An adapter starts at most message_rate messages per
+// microsecond.
 template <FabricKind K>
-base::Time Engine<K>::start_of_message(Adapter& adapter) {
-  const base::Time start = std::max(now() + profile_.host.send_overhead,
-                                    base::Time::picoseconds(adapter.next_message_ps));
+base::Time Engine<K>::start_of_message(Adapter& adapter, base::Bytes size) {
+  const fabric::HostLinks& host = fabric_->spec().host;
+  const base::Time start =
+      std::max(now() + profile_.host.send_overhead + host.send_latency + host.copy_time(size),
+               base::Time::picoseconds(adapter.next_message_ps));
+  adapter.next_message_ps = start.ps();
   if (profile_.host.message_rate_mps > 0) {
-    adapter.next_message_ps =
-        start.ps() + static_cast<std::int64_t>(1e6 / profile_.host.message_rate_mps);
+    adapter.next_message_ps += static_cast<std::int64_t>(1e6 / profile_.host.message_rate_mps);
   }
   return start;
 }
@@ -289,7 +296,7 @@ template <FabricKind K>
 void Engine<K>::post(std::uint32_t index, base::Rank src, base::Rank dst, base::Bytes size,
                      const network::SendOptions& options) {
   const std::uint32_t first = connection(src, dst, options);
-  const base::Time start = start_of_message(adapters_[flows_[first].source]);
+  const base::Time start = start_of_message(adapters_[flows_[first].source], size);
   if constexpr (kTcp) {  // a message is striped over the sockets of its connection
     const auto streams = static_cast<std::int64_t>(profile_.tcp.streams_per_connection);
     const std::int64_t used = std::min(streams, size.count());
@@ -390,7 +397,7 @@ void Engine<K>::complete_transfers(Flow& flow, std::uint32_t expected) {
   while (flow.receiving != kNone && transfers_[flow.receiving].last < expected) {
     const Transfer transfer = transfers_[flow.receiving];
     if (transfer.completion == network::Completion::kDelivered) {
-      complete_transfer(transfer.message);
+      complete_transfer(transfer.message, time_into_host(transfer.message));
     }
     flow.receiving = transfer.next;
     // The sender, who would forget it, is elsewhere.
@@ -398,10 +405,17 @@ void Engine<K>::complete_transfers(Flow& flow, std::uint32_t expected) {
   }
 }
 
+// From an adapter to a GPU, beyond what an adapter beside it takes.
 template <FabricKind K>
-void Engine<K>::complete_transfer(std::uint32_t message) {
+base::Time Engine<K>::time_into_host(std::uint32_t message) const {
+  const fabric::HostLinks& host = fabric_->spec().host;
+  return host.receive_latency + host.copy_time(base::Bytes(messages_[message].bytes));
+}
+
+template <FabricKind K>
+void Engine<K>::complete_transfer(std::uint32_t message, base::Time delay) {
   if (--messages_[message].transfers_left > 0) return;
-  const base::Time at = now() + profile_.host.receive_overhead;
+  const base::Time at = now() + profile_.host.receive_overhead + delay;
   if (partition_ == nullptr) {
     events_.push(at, kDelivered, message);
   } else {
@@ -415,7 +429,8 @@ void Engine<K>::forget_acknowledged(Flow& flow, std::uint32_t unacked) {
     const std::uint32_t done = flow.oldest;
     if (transfers_[done].completion == network::Completion::kAcknowledged &&
         mine(flow.source_port)) {
-      complete_transfer(transfers_[done].message);
+      const std::uint32_t message = transfers_[done].message;
+      complete_transfer(message, is_member(flow) ? time_into_host(message) : base::Time());
     }
     flow.oldest = transfers_[done].next;
     if (flow.sending == done) flow.sending = flow.oldest;
@@ -515,6 +530,9 @@ void Engine<K>::dispatch(const engine::Event& event) {
       break;
     case kLifetime:
       on_lifetime(event.target(), event.value);
+      break;
+    case kCrossed:
+      on_crossed(event.target());
       break;
     case kTimer: {
       const network::Callback callback = std::move(timers_[event.target()]);

@@ -8,6 +8,7 @@
 
 #include "catalog/fabric_profile.h"
 #include "network/network.h"
+#include "packet/link.h"
 #include "packet/packet.h"
 #include "packet/rdma_congestion.h"
 #include "packet/receive_window.h"
@@ -154,6 +155,25 @@ struct Adapter {
   std::array<ReadyRing, catalog::kMaxClasses> ready;  ///< per class
   std::int64_t next_message_ps = 0;
   std::uint32_t flows = 0;
+  // Where the host holds it back:
+  std::int64_t fed_ps = 0;  ///< when the payload of its next packet is there
+  PacketQueue arrived;      ///< waiting for the host, the first one crossing
+  std::array<std::int64_t, catalog::kMaxClasses> held = {};  ///< bytes of them, per class
+  ClassMask pausing = 0;                                     ///< classes that it pauses
+  std::int64_t room = 0;                                     ///< for a class that drops
+  std::int64_t lossless_room = 0;
+  std::int64_t xoff = 0;  ///< bytes of a lossless class above which it pauses
+};
+
+/// Payload on a link inside a node.
+struct HostCrossing {
+  std::uint32_t link = 0;
+  std::int64_t ps_per_byte_q16 = 0;  ///< of payload, 16 fractional bits
+};
+
+struct HostWay {
+  std::vector<HostCrossing> send;
+  std::vector<HostCrossing> receive;
 };
 
 }  // namespace fabricast::packet

@@ -156,6 +156,7 @@ void Engine<K>::try_start(std::uint32_t index) {
 template <FabricKind K>
 PacketIndex Engine<K>::take(std::uint32_t index, unsigned c) {
   PortState& port = ports_[index];
+  if (host_limits_ && !fed(index, c)) return kNone;
   if ((port.queued & mask_of(c)) == 0) return pull(index, c);
   ClassQueue& queue = port.classes[c];
   Packet& head = packets_[queue.packets.front()];
@@ -181,6 +182,8 @@ void Engine<K>::transmit(std::uint32_t index, PacketIndex packet_index) {
   if (port.adapter == kNone) {
     leave_switch(port, packet);
     if (kRoce && telemetry_on_ && packet.type == PacketType::kData) stamp(port, packet_index);
+  } else if (host_limits_ && carries_payload(packet.type)) {
+    take_payload(index, packet);
   }
   const std::int64_t start = now().ps();
   const std::int64_t serialisation = port.serialisation_ps(packet.wire);
@@ -282,11 +285,12 @@ void Engine<K>::on_arrive(std::uint32_t index) {
     forward(packet, index);
     return;
   }
-  if constexpr (kCredits) {  // an adapter drains its buffer at once
-    accept_on_lane(port.peer, packets_[packet]);
-    free_credits(port.peer, packets_[packet].traffic_class, packets_[packet].wire);
+  if (host_limits_ && carries_payload(packets_[packet].type)) {
+    arrive_at_host(port.peer, packet);
+    return;
   }
-  on_host(packet);
+  if constexpr (kCredits) accept_on_lane(port.peer, packets_[packet]);
+  leave_adapter(port.peer, packet);  // at once
 }
 
 // kNone when there is no way.
@@ -336,9 +340,9 @@ std::uint32_t Engine<K>::routed_port(std::uint32_t device, std::uint32_t destina
   const auto count =
       static_cast<std::uint64_t>(std::count_if(choices.begin(), choices.end(), leads_on));
   if (count == 0) return kNone;
-  auto pick = profile_.paths.routing == catalog::Routing::kStatic
-                  ? 0
-                  : detail::switch_hash(hash, device) % count;
+  const catalog::Routing routing = profile_.paths.routing;
+  const bool spread = routing == catalog::Routing::kEcmp || routing == catalog::Routing::kAdaptive;
+  auto pick = spread ? detail::switch_hash(hash, device) % count : 0;
   for (const fabric::PortId p : choices) {
     if (leads_on(p) && pick-- == 0) return p.index();
   }

@@ -161,10 +161,13 @@ void Engine<K>::bring_up(std::uint32_t index) {
   for (const std::uint32_t end : {index, ports_[index].peer}) {
     if constexpr (kRoce) {
       const PortState& peer = ports_[ports_[end].peer];
-      if (peer.adapter == kNone && buffer_of(peer.device).pfc()) {
-        for (unsigned c = 0; c < static_cast<unsigned>(lossless_classes_); ++c) {
-          if (buffer_of(peer.device).paused(buffer_place(ports_[end].peer, c))) on_pause(end, c);
-        }
+      const auto pauses = [&](unsigned c) {
+        if (peer.adapter != kNone) return (adapters_[peer.adapter].pausing & mask_of(c)) != 0;
+        SharedBuffer& buffer = buffer_of(peer.device);
+        return buffer.pfc() && buffer.paused(buffer_place(ports_[end].peer, c));
+      };
+      for (unsigned c = 0; c < static_cast<unsigned>(lossless_classes_); ++c) {
+        if (pauses(c)) on_pause(end, c);
       }
     }
     try_start(end);
@@ -235,7 +238,7 @@ void Engine<K>::reroute() {
     if (found != kNone) path = found;
   };
   for (Flow& flow : flows_) {
-    if (flow.source == flow.destination) continue;  // a member of a reduction has no path
+    if (is_member(flow)) continue;  // has no path
     remake(flow.source, flow.destination, flow.hash, flow.path);
     remake(flow.destination, flow.source, base::mix64(flow.hash), flow.reverse_path);
   }

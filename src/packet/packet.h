@@ -20,6 +20,11 @@ enum class PacketType : std::uint8_t {
   kResult,  ///< the sum on its way down
 };
 
+/// Of what a rank sent, or receives.
+constexpr bool carries_payload(PacketType type) {
+  return type == PacketType::kData || type >= PacketType::kReduce;
+}
+
 /// 32 bytes: two to a cache line.
 struct Packet {
   std::int64_t time_ps = 0;    ///< on a wire: arrival at its far end; in a queue: earliest start

@@ -22,7 +22,7 @@ std::unique_ptr<PacketNetwork> make(std::shared_ptr<const fabric::Fabric> fabric
   constexpr int kMostParts = 64;
   const auto parts = static_cast<unsigned>(std::min(threads, kMostParts));
   auto shares = std::make_shared<const Partition>(partition(*fabric, parts, profile.link.phy));
-  if (!ParallelNetwork<K>::can_share(*shares, profile, faults)) return engine();
+  if (!ParallelNetwork<K>::can_share(*fabric, *shares, profile, faults)) return engine();
   std::vector<std::unique_ptr<Engine<K>>> engines(shares->parts);
   std::generate(engines.begin(), engines.end(), engine);
   return std::make_unique<ParallelNetwork<K>>(std::move(fabric), std::move(shares), node_links,
@@ -54,6 +54,7 @@ std::unique_ptr<PacketNetwork> make_network(std::shared_ptr<const fabric::Fabric
     case FabricKind::kInfiniBand:
       return make<FabricKind::kInfiniBand>(std::move(fabric), profile, node_links, seed, faults,
                                            threads);
+    case FabricKind::kRoceV1:  // the same adapters and switches under other headers
     case FabricKind::kRoceV2:
       return make<FabricKind::kRoceV2>(std::move(fabric), profile, node_links, seed, faults,
                                        threads);

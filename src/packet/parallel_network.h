@@ -35,13 +35,14 @@ class ParallelNetwork final : public PacketNetwork {
                   std::shared_ptr<const Partition> partition, network::NodeLinkSpec node_links,
                   std::vector<std::unique_ptr<Engine>> engines);
 
-  /// False: one engine has to do. Faults that change a link at both ends at once are not shared,
-  /// nor is a network without any delay between parts, or between TCP's cores and the reader.
-  static bool can_share(const Partition& partition, const catalog::FabricProfile& profile,
-                        const Faults& faults) {
+  /// False: one engine has to do. Faults that change a link at both ends at once are not shared, nor
+  /// hosts whose adapters share links, nor is a network without any delay between parts, or between
+  /// TCP's cores and the reader.
+  static bool can_share(const fabric::Fabric& fabric, const Partition& partition,
+                        const catalog::FabricProfile& profile, const Faults& faults) {
     const bool completes_at_once = K == FabricKind::kTcp && profile.host.receive_overhead.ps() == 0;
     return partition.parts > 1 && partition.lookahead.ps() > 0 && faults.schedule.empty() &&
-           !completes_at_once;
+           fabric.spec().host.ways.empty() && !completes_at_once;
   }
 
   base::Time now() const override { return ours_.now(); }
@@ -132,7 +133,7 @@ void ParallelNetwork<K>::send(base::Rank src, base::Rank dst, base::Bytes size,
   }
   for (const auto& engine : engines_) {
     engine->events_.set_now(now());
-    engine->messages_.place(index) = {};
+    engine->messages_.place(index) = {size.count(), 0, {}};
     engine->post(index, src, dst, size, options);
   }
 }
@@ -166,7 +167,7 @@ void ParallelNetwork<K>::reduce_once(network::ReductionGroup group, base::Rank r
   const std::uint32_t index = open_message(size, std::move(on_complete));
   for (const auto& engine : engines_) {
     engine->events_.set_now(now());
-    engine->messages_.place(index) = {};
+    engine->messages_.place(index) = {size.count(), 0, {}};
     engine->post_reduction(index, group, rank, size);
   }
 }

@@ -102,7 +102,7 @@ void Engine<K>::post_reduction(std::uint32_t message, network::ReductionGroup gr
   const std::uint32_t flow = member->flow;
   messages_[message].transfers_left = 1;
   add_transfer(flow, size.count(), message, network::Completion::kAcknowledged,
-               start_of_message(adapters_[flows_[flow].source]));
+               start_of_message(adapters_[flows_[flow].source], size));
 }
 
 // A packet of a group has come to a switch of its tree.

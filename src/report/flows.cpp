@@ -7,6 +7,7 @@
 
 #include "base/statistics.h"
 #include "base/table.h"
+#include "report/notes.h"
 #include "report/text.h"
 
 namespace fabricast::report {
@@ -109,6 +110,10 @@ std::string flows_table(const FlowsResult& result, const FlowsOptions& options) 
   text += distributions(result, zh) + "\n";
   if (result.flows.size() <= kMostFlows) text += flow_rows(result, zh) + "\n";
   text += counter_rows(result, zh) + "\n" + link_rows(result, zh);
+  if (result.host) {
+    text += '\n';
+    text += host_note(*result.host, result.nic_rate, result.slot, "", zh);
+  }
   if (options.stats) {
     text +=
         fmt::format("\n{:.3g} s, {} events ({:.3g}/s), {} packet-hops ({:.3g}/s), {:.3g} MB\n",
@@ -139,6 +144,10 @@ std::string flows_json(const FlowsResult& result) {
                      {"utilisation_pct", link.utilisation_pct},
                      {"max_queue_kb", link.max_queue_kb},
                      {"pause_pct", link.pause_pct}});
+  }
+  if (result.host) {
+    json["host"] = {{"limit_gbps", result.host->rate.gbps()},
+                    {"link", fabric::name_of(result.host->link)}};
   }
   const network::Counters& c = result.counters;
   json["counters"] = {{"data_packets", c.data_packets},

@@ -2,10 +2,12 @@
 // The faces of a run of plain flows: a table, JSON (docs/flows.schema.json) and the flows' own CSV
 // with `fct_us,ideal_us,slowdown` added.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/units.h"
+#include "fabric/host.h"
 #include "network/network.h"
 
 namespace fabricast::report {
@@ -35,7 +37,10 @@ struct FlowsResult {
   std::uint64_t seed = 0;
   base::Time end;  ///< when the last flow was complete
   std::vector<FlowRow> flows;
-  std::vector<LinkRow> links;  ///< that carried anything
+  std::vector<LinkRow> links;             ///< that carried anything
+  std::optional<fabric::HostLimit> host;  ///< where hosts hold adapters back
+  base::Rate nic_rate;
+  std::string slot;  ///< of the adapters
   network::Counters counters;
   double wall_s = 0;
   double peak_rss_mb = 0;

@@ -120,11 +120,19 @@ Json stats_json(const advice::Outcome& o, double peak_rss_mb) {
   return json;
 }
 
+Json host_json(const fabric::HostLimit& limit) {
+  Json json = Json::object();
+  put(json, "limit_gbps", limit.rate.gbps());
+  json["link"] = fabric::name_of(limit.link);
+  return json;
+}
+
 Json outcome_json(const advice::Outcome& o, bool one_node, double peak_rss_mb) {
   Json json = Json::object();
   json["kind"] = catalog::name_of(o.kind);
   json["sizing"] = sizing_json(o.sizing);
   if (!one_node) json["network"] = network_json(o.network);
+  if (!one_node && o.host) json["host"] = host_json(*o.host);
   Json& collectives = json["collectives"] = Json::array();
   for (const auto& phase : o.training.phases) collectives.push_back(collective_json(phase));
   json["training"] = training_json(o.training);

@@ -86,6 +86,44 @@ std::string topology_note(const scenario::ValidScenario& scenario,
   return text;
 }
 
+std::string held_by(fabric::HostLinkKind link, const std::string& slot, bool chinese) {
+  switch (link) {
+    case fabric::HostLinkKind::kUplink:
+      return chinese ? "PCIe 交换机的上行链路已满" : "the uplink of its PCIe switch being full";
+    case fabric::HostLinkKind::kMemory:
+      return chinese ? "主机内存带宽已用尽" : "host memory having no more bandwidth";
+    case fabric::HostLinkKind::kSockets:
+      return chinese ? "CPU 插槽之间的链路已满" : "the link between the sockets being full";
+    case fabric::HostLinkKind::kSlot:
+      break;
+  }
+  return fmt::format(fmt::runtime(chinese ? "`{}` 插槽已满" : "its `{}` slot being full"), slot);
+}
+
+/// One sentence for all fabrics that are held alike.
+std::string host_notes(const scenario::ValidScenario& scenario,
+                       const std::vector<Outcome>& outcomes, bool chinese) {
+  std::vector<std::pair<fabric::HostLimit, std::string>> limits;
+  for (const Outcome& o : outcomes) {
+    if (!o.host || scenario.cluster.topology.nodes < 2) continue;
+    const auto same = [&](const auto& known) {
+      return known.first.rate == o.host->rate && known.first.link == o.host->link;
+    };
+    const auto known = std::ranges::find_if(limits, same);
+    if (known != limits.end()) {
+      append_name(known->second, o.name);
+    } else {
+      limits.emplace_back(*o.host, o.name);
+    }
+  }
+  std::string text;
+  for (const auto& [limit, names] : limits) {
+    text += host_note(limit, scenario.cluster.topology.nic_rate, scenario.cluster.host.pcie, names,
+                      chinese);
+  }
+  return text;
+}
+
 /// Fabrics of different kinds that are built of the same pieces are billed the same.
 std::string same_hardware_note(const std::vector<Outcome>& outcomes, bool chinese) {
   std::map<std::pair<std::string, std::string>, std::vector<const Outcome*>> by_hardware;
@@ -147,11 +185,29 @@ std::string memory_note(const scenario::ValidScenario& scenario,
 
 }  // namespace
 
+std::string host_note(const fabric::HostLimit& limit, base::Rate port, const std::string& slot,
+                      const std::string& names, bool chinese) {
+  const std::string where = names.empty()
+                                ? std::string()
+                                : fmt::format(fmt::runtime(chinese ? "（{}）" : " ({})"), names);
+  return paragraph(
+      fmt::format(
+          fmt::runtime(chinese ? "主机是瓶颈{}：一个节点的网卡全部同时收发时，每张网卡每个方向"
+                                 "最多只有 {} / {} Gb/s：{}。"
+                               : "Hosts are the bottleneck{}: when all adapters of a node "
+                                 "send and receive, each gets at most {} of its port's {} "
+                                 "Gb/s each way, {}."),
+          where, number(limit.rate.gbps()), number(port.gbps()),
+          held_by(limit.link, slot, chinese)),
+      0);
+}
+
 std::string notes(const Comparison& comparison, bool chinese) {
   const scenario::ValidScenario& scenario = *comparison.scenario;
   const std::vector<Outcome>& outcomes = comparison.outcomes;
   return memory_note(scenario, outcomes, chinese) + topology_note(scenario, outcomes, chinese) +
-         same_hardware_note(outcomes, chinese) + extrapolation_note(outcomes, chinese);
+         host_notes(scenario, outcomes, chinese) + same_hardware_note(outcomes, chinese) +
+         extrapolation_note(outcomes, chinese);
 }
 
 }  // namespace fabricast::report

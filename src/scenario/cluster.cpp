@@ -1,6 +1,7 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
-#include "scenario/pcie.h"
 #include "scenario/sections.h"
 
 namespace fabricast::scenario {
@@ -15,6 +16,8 @@ constexpr TopologyKind kTopologies[] = {TopologyKind::kLeafSpine,     TopologyKi
                                         TopologyKind::kFatTree,       TopologyKind::kDragonflyPlus,
                                         TopologyKind::kDirect};
 
+constexpr const char* kUsualServer = "dual-xeon";
+
 constexpr int kMostPerNode = 1024;  // the largest NVLink domain on sale has 72 GPUs
 
 int count(Fields& fields, std::string_view key, int most) {
@@ -25,14 +28,46 @@ int count(Fields& fields, std::string_view key, int most, int fallback) {
   return static_cast<int>(fields.integer(key, 1, most, fallback));
 }
 
-HostSpec read_host(Fields fields) {
+/// What PCIe allows as MaxPayloadSize.
+constexpr int kPayloads[] = {128, 256, 512, 1024, 2048, 4096};
+
+int max_payload(Fields& fields, int fallback) {
+  if (!fields.has("max_payload_b")) return fallback;
+  const auto bytes = static_cast<int>(fields.integer("max_payload_b", 1, 4096));
+  if (std::ranges::find(kPayloads, bytes) == std::end(kPayloads)) {
+    throw base::input_error(fields.where("max_payload_b"), fmt::format("the number {}", bytes),
+                            "128, 256, 512, 1024, 2048 or 4096");
+  }
+  return bytes;
+}
+
+/// The hosts of a scenario that says nothing of them.
+HostSpec usual_host(const catalog::Catalog& catalog) {
   HostSpec host;
-  const std::vector<std::string> slots = pcie_slots();
+  host.slot = catalog.slot(host.pcie);
+  host.server = catalog.host(kUsualServer);
+  return host;
+}
+
+HostSpec read_host(Fields fields, const catalog::Catalog& catalog) {
+  HostSpec host = usual_host(catalog);
+  std::vector<std::string> slots;
+  for (const catalog::Slot& slot : catalog.slots()) slots.push_back(slot.id);
   if (fields.has("pcie")) host.pcie = slots[fields.choice("pcie", slots)];
+  host.slot = catalog.slot(host.pcie);
+  if (fields.has("server")) {
+    host.server = catalog.host(fields.text("server"), fields.where("server"));
+  }
+  host.server.max_payload_b = max_payload(fields, host.server.max_payload_b);
   host.gpudirect = fields.boolean("gpudirect", host.gpudirect);
   host.acs = fields.boolean("acs", host.acs);
-  host.nic_affinity =
-      static_cast<NicAffinity>(fields.choice("nic_affinity", {"pix", "pxb", "phb", "sys"}, 0));
+  host.nic_affinity = static_cast<NicAffinity>(
+      fields.choice("nic_affinity", {"pix", "pxb", "phb", "node", "sys"}, 0));
+  if (host.nic_affinity == NicAffinity::kSys && host.server.sockets < 2) {
+    throw base::input_error(fields.where("nic_affinity"),
+                            fmt::format("`sys` on `{}`, which has one socket", host.server.id),
+                            "`pix`, `pxb`, `phb` or `node`");
+  }
   fields.finish();
   return host;
 }
@@ -62,7 +97,9 @@ ClusterSpec read_cluster(Fields fields, const Context& context) {
   topology.gpus_per_node = count(fields, "gpus_per_node", kMostPerNode, 8);
   topology.nics_per_node = count(fields, "nics_per_node", kMostPerNode, topology.gpus_per_node);
   topology.nic_rate = base::Rate::gigabits_per_second(fields.number("nic_gbps", 1, 10'000));
-  if (const auto* host = fields.optional("host")) cluster.host = read_host(Fields(*host));
+  const auto* host = fields.optional("host");
+  cluster.host =
+      host == nullptr ? usual_host(context.catalog) : read_host(Fields(*host), context.catalog);
   if (const auto* node = fields.optional("topology")) read_topology(Fields(*node), topology);
   fields.finish();
 

@@ -131,6 +131,7 @@ void check_fabrics(const ClusterSpec& cluster, const Context& context,
     check_rate(choice, cluster.topology.nic_rate, context.where("cluster.nic_gbps"));
     choice.topology = cluster.topology;
     complete_topology(choice.network_switch, choice.topology);
+    choice.topology.host = host_links(cluster, choice.profile.kind, choice.adapter);
     check_size(choice, context);
   }
 }

@@ -1,5 +1,7 @@
 // What is done as asked and may still surprise.
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "scenario/scenario.h"
@@ -45,11 +47,51 @@ void note_whole_units(const ValidScenario& scenario, std::vector<std::string>& n
       scenario.where("cluster.topology").text(), counts, topology.nodes));
 }
 
+/// NCCL_NET_GDR_LEVEL is PXB unless it is set.
+void note_staging(const ValidScenario& scenario, std::vector<std::string>& notes) {
+  const HostSpec& host = scenario.cluster.host;
+  const auto rdma = [](const FabricChoice& choice) {
+    return choice.profile.kind != catalog::FabricKind::kTcp;
+  };
+  if (!host.gpudirect || host.nic_affinity <= NicAffinity::kPxb ||
+      std::ranges::none_of(scenario.fabrics, rdma)) {
+    return;
+  }
+  notes.push_back(
+      fmt::format("{}: note: with adapters beyond `pxb` NCCL stages through host memory unless "
+                  "NCCL_NET_GDR_LEVEL is raised; `gpudirect: false` shows that",
+                  scenario.where("cluster.host.nic_affinity").text()));
+}
+
+/// One tree is what a layer-2 domain has; the rest of what is paid for stands idle.
+void note_spanning_tree(const ValidScenario& scenario, std::vector<std::string>& notes) {
+  for (std::size_t i = 0; i < scenario.fabrics.size(); ++i) {
+    const FabricChoice& choice = scenario.fabrics[i];
+    if (choice.profile.paths.routing != catalog::Routing::kSpanningTree ||
+        choice.topology.kind == fabric::TopologyKind::kDragonflyPlus) {
+      continue;
+    }
+    const fabric::Sizing sizing = fabric::size(choice.topology);
+    const int links = sizing.leaves * sizing.up_ports + sizing.spines * sizing.spine_up_ports;
+    const int open = sizing.leaves + sizing.spines + sizing.cores - 1;
+    if (links <= open) continue;
+    notes.push_back(fmt::format(
+        "{}: note: `{}` is one layer-2 domain: its spanning tree keeps {} of {} links between "
+        "switches open, and parallel links are not aggregated",
+        scenario
+            .where(scenario.places.contains("fabric") ? "fabric" : fmt::format("fabrics[{}]", i))
+            .text(),
+        choice.profile.name, open, links));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> notes(const ValidScenario& scenario) {
   std::vector<std::string> result;
   note_whole_units(scenario, result);
+  note_staging(scenario, result);
+  note_spanning_tree(scenario, result);
   return result;
 }
 

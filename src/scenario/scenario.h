@@ -21,10 +21,18 @@
 namespace fabricast::scenario {
 
 /// How far an adapter is from its GPU, in the words of `nvidia-smi topo -m`.
-enum class NicAffinity { kPix, kPxb, kPhb, kSys };
+enum class NicAffinity {
+  kPix,   ///< under the GPU's PCIe switch
+  kPxb,   ///< several PCIe switches away
+  kPhb,   ///< through the root complex
+  kNode,  ///< between host bridges of a socket
+  kSys,   ///< on the other socket
+};
 
 struct HostSpec {
-  std::string pcie = "gen5-x16";
+  std::string pcie = "gen5-x16";  ///< catalogue id of the adapters' slots
+  catalog::Slot slot;             ///< the same, looked up
+  catalog::Host server;           ///< with the scenario's `max_payload_b`
   bool gpudirect = true;
   bool acs = false;
   NicAffinity nic_affinity = NicAffinity::kPix;
@@ -147,15 +155,16 @@ ValidScenario load_system(const std::string& path, const catalog::Catalog& catal
 base::Error located(const base::Error& error, const ValidScenario& scenario, std::size_t fabric);
 
 /// Throws base::Error (input) on what parses but this version does not simulate: serving workloads,
-/// faults, tenant background, a partial node, some host settings and topologies. Names the key and
-/// what works.
+/// faults, tenant background, a partial node, some topologies. Names the key and what works.
 void require_simulated(const ValidScenario& scenario);
 
 /// The same of the cluster alone, for what has no workload.
 void require_simulated_cluster(const ValidScenario& scenario);
 
 /// What the user may not expect of what was asked, one line each with its place: that a
-/// rail-optimised fabric is built of whole scalable units where the scenario does not size them.
+/// rail-optimised fabric is built of whole scalable units where the scenario does not size them,
+/// that NCCL does not use GPUDirect with an adapter that far from its GPU, how many links a
+/// spanning tree leaves open.
 std::vector<std::string> notes(const ValidScenario& scenario);
 
 }  // namespace fabricast::scenario

@@ -56,6 +56,10 @@ std::vector<Fault> read_faults(base::yaml::Fields& fields);
 Budget read_budget(base::yaml::Fields fields, const Context& context);
 Constraints read_constraints(base::yaml::Fields fields);
 
+/// What the hosts of a cluster hold back on one kind of fabric.
+fabric::HostLinks host_links(const ClusterSpec& cluster, catalog::FabricKind kind,
+                             const catalog::Adapter& adapter);
+
 void check_cluster(const ClusterSpec& cluster, const Context& context);
 /// Finds switch and adapter and completes the topology of each choice.
 void check_fabrics(const ClusterSpec& cluster, const Context& context,

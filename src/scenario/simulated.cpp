@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "scenario/pcie.h"
 #include "scenario/scenario.h"
 
 namespace fabricast::scenario {
@@ -24,20 +23,6 @@ class Refusals {
  private:
   const ValidScenario& scenario_;
 };
-
-void require_host(const Refusals& refuse, const ClusterSpec& cluster) {
-  const HostSpec& host = cluster.host;
-  const double nic = cluster.topology.nic_rate.gbps();
-  const double slot = pcie_gbps(host.pcie);
-  refuse.unless(
-      slot >= nic, "cluster.host.pcie",
-      fmt::format("a `{}` slot of {:.0f} Gb/s for an adapter of {} Gb/s", host.pcie, slot, nic),
-      "a slot at least as fast as `nic_gbps`");
-  refuse.unless(host.gpudirect, "cluster.host.gpudirect", "`false`", "`true`");
-  refuse.unless(!host.acs, "cluster.host.acs", "`true`", "`false`");
-  refuse.unless(host.nic_affinity == NicAffinity::kPix, "cluster.host.nic_affinity",
-                "an adapter that is not under the GPU's PCIe switch", "`pix`");
-}
 
 void require_topology(const Refusals& refuse, const ClusterSpec& cluster) {
   const fabric::TopologySpec& topology = cluster.topology;
@@ -70,7 +55,6 @@ void require_rails(const Refusals& refuse, const ValidScenario& scenario,
 
 void require_simulated_cluster(const ValidScenario& scenario) {
   const Refusals refuse(scenario);
-  require_host(refuse, scenario.cluster);
   require_topology(refuse, scenario.cluster);
 }
 

@@ -25,26 +25,25 @@ std::string key_of(const Phase& phase, const scenario::ValidScenario& scenario,
                    const scenario::FabricChoice& choice, const fabric::Fabric& fabric,
                    const SamplingSpec& spec) {
   const fabric::TopologySpec& t = fabric.spec();
-  const scenario::HostSpec& h = scenario.cluster.host;
   std::string key = fmt::format(
       "{} {} {} | {} x {} B in {} ch of {} | {:.17g} {:.17g} {} | seed {} states {} whole {} | {} "
-      "{} {} {} {} | ",
+      "| ",
       phase.name, collective::name_of(phase.op), phase.groups.size(), phase.groups[0].size(),
       phase.size.count(), phase.cutting.channels, phase.cutting.chunk.count(), phase.preceding_s,
       spec.variation, spec.step_overhead.ps(), spec.seed, spec.states, spec.whole,
-      scenario.cluster.gpu.id, h.pcie, h.gpudirect, h.acs, static_cast<int>(h.nic_affinity));
+      scenario.cluster.gpu.id);
   for (const auto& group : phase.groups) {
     for (const base::Rank rank : group) key += fmt::format("{},", rank.index());
     key += ';';
   }
   // What stays inside the nodes is the same on every fabric.
   if (phase.inside_nodes) return key + fmt::format("| {} per node", t.gpus_per_node);
-  key += fmt::format("| {:016x} {} {} {} {} {} {} {} {} {} {} {} {} {} {} probe {}",
-                     catalog::digest(choice.profile), fabric::name_of(t.kind), t.nodes,
-                     t.gpus_per_node, t.nics_per_node, t.nic_rate.bps(), t.switch_ports,
-                     t.switch_rate.bps(), t.oversubscription, t.cable_m, t.cable_ns_per_m,
-                     t.nodes_per_leaf, t.management_ports, t.scalable_unit_nodes,
-                     t.max_uplink_split, spec.probe);
+  key += fmt::format("| {:016x} {:016x} {} {} {} {} {} {} {} {} {} {} {} {} {} {} probe {}",
+                     catalog::digest(choice.profile), fabric::digest(t.host),
+                     fabric::name_of(t.kind), t.nodes, t.gpus_per_node, t.nics_per_node,
+                     t.nic_rate.bps(), t.switch_ports, t.switch_rate.bps(), t.oversubscription,
+                     t.cable_m, t.cable_ns_per_m, t.nodes_per_leaf, t.management_ports,
+                     t.scalable_unit_nodes, t.max_uplink_split, spec.probe);
   for (const auto& b : spec.background) {
     key += fmt::format(" {:.17g} of {}", b.load, b.message.count());
   }

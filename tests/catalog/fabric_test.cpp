@@ -269,5 +269,48 @@ TEST(Profiles, small_tcp_messages_take_about_ten_microseconds) {
   EXPECT_NEAR(idle_latency_us(shipped().fabric("tcp"), 1, 10, 100), 10, 1);
 }
 
+// RoCE, annex A16: Ethernet framing 8 + 14 + 4 + 12 (IEEE Std 802.3), GRH 40, BTH 12, ICRC 4; an
+// acknowledgement has an AETH of 4 besides. RoCE v2 has IPv4 20 and UDP 8 in place of the GRH.
+TEST(RoceV1, has_a_grh_where_v2_has_ip_and_udp) {
+  const FabricProfile& v1 = shipped().fabric("roce-v1");
+  const FabricProfile& v2 = shipped().fabric("roce-v2");
+  const std::int64_t framing = 8 + 14 + 4 + 12;
+  EXPECT_EQ(v1.link.header.count(), framing + 40 + 12 + 4);
+  EXPECT_EQ(v1.link.ack.count(), v1.link.header.count() + 4);
+  EXPECT_EQ(v1.link.header - v2.link.header, base::Bytes(40 - 20 - 8));
+  EXPECT_EQ(name_of(v1.kind), "roce-v1");
+  EXPECT_TRUE(v1.pfc.enabled);
+  EXPECT_FALSE(v1.ecn.enabled);
+  EXPECT_EQ(v1.congestion.control, RdmaCongestionControl::kNone);
+}
+
+// Marks live in the IP header, and CNPs, HPCC's telemetry and UDP's ports need one.
+TEST(RoceV1, refuses_what_needs_an_ip_header_at_its_place) {
+  const auto refused = [](const std::string& settings) {
+    return input_error_of([&] { overridden("roce-v1", "{profile: roce-v1, " + settings + "}"); });
+  };
+  for (const char* settings : {"ecn: {enabled: true}", "dcqcn: {enabled: true}", "hpcc: {eta: 0.9}",
+                               "congestion: {control: dcqcn}"}) {
+    const base::Error error = refused(settings);
+    EXPECT_TRUE(contains(error, "s.yaml:1:")) << error.what();
+    EXPECT_TRUE(contains(error, "`roce-v1` fabrics do not have")) << error.what();
+    EXPECT_GT(error.where().column, 19) << settings;
+  }
+  for (const char* routing : {"ecmp", "adaptive", "static"}) {
+    const base::Error error = refused("paths: {routing: " + std::string(routing) + "}");
+    EXPECT_EQ(error.where().key, "paths.routing");
+    EXPECT_TRUE(contains(error, "allowed `spanning-tree`")) << error.what();
+  }
+  EXPECT_NO_THROW(overridden("roce-v1", "{profile: roce-v1, pfc: {alpha: 0.5}}"));
+}
+
+TEST(SpanningTree, is_for_ethernet) {
+  const base::Error error = input_error_of(
+      [] { overridden("infiniband", "{profile: infiniband, paths: {routing: spanning-tree}}"); });
+  EXPECT_EQ(error.where().key, "paths.routing");
+  EXPECT_NO_THROW(overridden("roce-v2", "{profile: roce-v2, paths: {routing: spanning-tree}}"));
+  EXPECT_NO_THROW(overridden("tcp", "{profile: tcp, paths: {routing: spanning-tree}}"));
+}
+
 }  // namespace
 }  // namespace fabricast::catalog

@@ -25,8 +25,8 @@ TEST(ShippedCatalogue, states_kind_and_source_of_every_value) {
 }
 
 TEST(ShippedCatalogue, cites_no_source_that_nothing_uses) {
-  for (const char* file :
-       {"gpus", "adapters", "switches", "cables", "models", "prices", "fabrics"}) {
+  for (const char* file : {"gpus", "adapters", "slots", "hosts", "switches", "cables", "models",
+                           "prices", "fabrics"}) {
     const base::yaml::Node document =
         base::yaml::parse_file(testing::shipped_directory() + "/" + file + ".yaml");
     std::set<std::string> cited;
@@ -52,8 +52,8 @@ TEST(ShippedCatalogue, has_the_ids_that_scenarios_may_rely_on) {
                          "llama3-405b", "mixtral-8x7b", "deepseek-v3", "qwen2-72b"}) {
     EXPECT_EQ(shipped().model(id).id, id);
   }
-  for (const char* id : {"infiniband", "roce-v2", "roce-v2-untuned", "roce-v2-adaptive", "tcp",
-                         "article-infiniband", "article-roce-v2", "article-tcp"}) {
+  for (const char* id : {"infiniband", "roce-v2", "roce-v2-untuned", "roce-v2-adaptive", "roce-v1",
+                         "tcp", "article-infiniband", "article-roce-v2", "article-tcp"}) {
     EXPECT_EQ(shipped().fabric(id).id, id);
   }
 }

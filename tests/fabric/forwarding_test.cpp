@@ -19,9 +19,11 @@ namespace {
 using namespace base::literals;
 
 constexpr RoutingEngine kEngines[] = {RoutingEngine::kFatTree, RoutingEngine::kFatTreeRoots,
-                                      RoutingEngine::kUpDown, RoutingEngine::kMinHop};
+                                      RoutingEngine::kUpDown, RoutingEngine::kMinHop,
+                                      RoutingEngine::kSpanningTree};
 /// The engines whose tables are free of credit loops whatever is down.
-constexpr RoutingEngine kLoopFree[] = {RoutingEngine::kFatTreeRoots, RoutingEngine::kUpDown};
+constexpr RoutingEngine kLoopFree[] = {RoutingEngine::kFatTreeRoots, RoutingEngine::kUpDown,
+                                       RoutingEngine::kSpanningTree};
 
 /// Full trees: every leaf port is used and the tiers are not oversubscribed.
 std::vector<std::pair<std::string, TopologySpec>> full_trees() {
@@ -329,6 +331,57 @@ TEST(FindCycle, FindsNoneInADiamond) {
 // example.
 TEST(FindCycle, ARingOfChannelsIsACycle) {
   EXPECT_EQ(find_cycle({{1}, {2}, {3}, {0}}).size(), 4U);
+}
+
+/// Links between switches that some route uses, each direction counted.
+std::vector<std::uint32_t> links_used(const Fabric& fabric, const ForwardingTables& tables) {
+  const auto loads = link_loads(fabric, tables);
+  std::vector<std::uint32_t> used;
+  for (std::uint32_t p = 0; p < loads.size(); ++p) {
+    if (loads[p] > 0 && between_switches(fabric, p)) used.push_back(p);
+  }
+  return used;
+}
+
+// A tree of n switches has n - 1 links. Of a leaf-spine the other spines are its leaves and see no
+// traffic: one link each way remains per leaf, and all of them meet in one spine.
+TEST(SpanningTree, LeavesOneLinkPerLeafOfALeafSpine) {
+  const Fabric fabric = build(spec_of(TopologyKind::kLeafSpine, 128, 1, 16));
+  const ForwardingTables tables = forwarding(fabric, RoutingEngine::kSpanningTree);
+  EXPECT_EQ(links_used(fabric, tables).size(), 2U * static_cast<unsigned>(fabric.sizing().leaves));
+  // Every adapter of a leaf sends to every one beyond it over that link.
+  const int per_leaf = fabric.sizing().down_ports;
+  for (const std::uint32_t p : links_used(fabric, tables)) {
+    EXPECT_EQ(link_loads(fabric, tables)[p],
+              static_cast<std::uint64_t>(per_leaf) * static_cast<unsigned>(128 - per_leaf));
+    const Device& from = fabric.device(fabric.port(PortId(p)).device);
+    const Device& to = fabric.device(fabric.port(fabric.port(PortId(p)).peer).device);
+    EXPECT_EQ(from.tier == 2 ? from.name : to.name, "spine0");
+  }
+}
+
+TEST(SpanningTree, JoinsPodsOverOneCore) {
+  const Fabric fabric = build(spec_of(TopologyKind::kFatTree, 128, 1, 8));
+  const ForwardingTables tables = forwarding(fabric, RoutingEngine::kSpanningTree);
+  EXPECT_TRUE(all_pairs_reachable(fabric, tables));
+  // A link per leaf and one per pod, both ways.
+  EXPECT_EQ(links_used(fabric, tables).size(),
+            2U * static_cast<unsigned>(fabric.sizing().leaves + fabric.sizing().pods));
+}
+
+TEST(SpanningTree, FindsAnotherTreeWhereALinkOfItIsDown) {
+  const Fabric fabric = build(spec_of(TopologyKind::kLeafSpine, 32, 1, 16));
+  const PortId failed = cable_between(fabric, "leaf0", "spine0");
+  const ForwardingTables tables = forwarding(fabric, RoutingEngine::kSpanningTree, {&failed, 1});
+  EXPECT_TRUE(all_pairs_reachable(fabric, tables));
+  EXPECT_TRUE(credit_loop(fabric, tables).empty());
+}
+
+TEST(SpanningTree, OfRailsThatDoNotMeetIsOnePerRail) {
+  const Fabric fabric = build(spec_of(TopologyKind::kRailOnly, 4, 8, 36));
+  const ForwardingTables tables = forwarding(fabric, RoutingEngine::kSpanningTree);
+  EXPECT_EQ(path_length(fabric, tables, endpoint(0), endpoint(8)), 2);
+  EXPECT_EQ(path_length(fabric, tables, endpoint(0), endpoint(9)), 0);
 }
 
 }  // namespace

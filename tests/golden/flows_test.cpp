@@ -110,8 +110,12 @@ TEST(FlowsCommand, refuses_what_it_cannot_do_with_the_place) {
   refused(cluster, "fabric: found");
   refused(
       "cluster: {gpus: 16, gpu: a10, gpus_per_node: 1, nics_per_node: 1, nic_gbps: 100,\n"
-      "          host: {acs: true}}\nfabric: roce-v2\n",
-      "cluster.host.acs: found `true`, which is not simulated yet");
+      "          topology: {kind: dragonfly-plus}}\nfabric: roce-v2\n",
+      "cluster.topology.kind: found `dragonfly-plus`, which is not simulated yet");
+  refused(
+      "cluster: {gpus: 16, gpu: a10, gpus_per_node: 1, nics_per_node: 1, nic_gbps: 100,\n"
+      "          host: {pcie: gen2-x16}}\nfabric: roce-v2\n",
+      "cluster.host.pcie: found the text `gen2-x16`");
   refused(cluster + "fabric: roec-v2\n", "did you mean `roce-v2`");
   refused(cluster + "fabric: roce-v2\nfaults: [{link: 'leaf9:0', kind: down}]\n", "faults[0].link");
   refused(cluster + "fabric: {profile: roce-v2, switching: {buffer_mb: 0.2}}\n",

@@ -29,7 +29,7 @@ inline std::shared_ptr<const fabric::Fabric> fat_tree(int nodes, int per_leaf) {
 inline std::shared_ptr<const fabric::Fabric> random_fabric(base::RandomStream& random) {
   if (random.below(4) == 0) {
     const auto per_leaf = static_cast<int>(2 + random.below(2));
-    const auto pod = static_cast<std::uint64_t>(per_leaf * per_leaf);
+    const auto pod = static_cast<std::uint64_t>(per_leaf) * static_cast<std::uint64_t>(per_leaf);
     return fat_tree(static_cast<int>(pod + 1 + random.below(pod)), per_leaf);
   }
   const auto per_leaf = static_cast<int>(2 + random.below(4));
@@ -148,6 +148,7 @@ inline std::string audit(const network::Network& network, FabricKind kind) {
   switch (kind) {
     case FabricKind::kInfiniBand:
       return dynamic_cast<const Engine<FabricKind::kInfiniBand>&>(network).audit();
+    case FabricKind::kRoceV1:
     case FabricKind::kRoceV2:
       return dynamic_cast<const Engine<FabricKind::kRoceV2>&>(network).audit();
     case FabricKind::kTcp:
@@ -203,9 +204,8 @@ inline void expect_causality(const RandomScenario& s, const Outcome& a) {
 }
 
 /// What must hold in every scenario without faults.
-inline void expect_invariants(FabricKind kind, std::uint64_t number) {
+inline void expect_invariants(const RandomScenario& s, std::uint64_t number) {
   SCOPED_TRACE("scenario " + std::to_string(number));
-  const RandomScenario s = random_scenario(kind, number, false);
   const Outcome a = play(s, number);
   std::int64_t bytes = 0;
   for (const Flow& flow : s.flows) bytes += flow.size.count();
@@ -214,7 +214,7 @@ inline void expect_invariants(FabricKind kind, std::uint64_t number) {
   expect_causality(s, a);
   EXPECT_EQ(a.counters.bytes_sent, bytes);
   EXPECT_EQ(a.counters.bytes_delivered, bytes);
-  if (kind != FabricKind::kTcp) {
+  if (s.profile.kind != FabricKind::kTcp) {
     EXPECT_EQ(a.counters.dropped_packets, 0U);
     EXPECT_EQ(a.counters.retransmitted_packets, 0U);
     EXPECT_EQ(a.counters.timeouts, 0U);
@@ -222,10 +222,13 @@ inline void expect_invariants(FabricKind kind, std::uint64_t number) {
   expect_repeats(s, number, a);
 }
 
+inline void expect_invariants(FabricKind kind, std::uint64_t number) {
+  expect_invariants(random_scenario(kind, number, false), number);
+}
+
 /// What must hold under faults: all arrives, or the run says why not; the books are right.
-inline void expect_invariants_under_faults(FabricKind kind, std::uint64_t number) {
+inline void expect_invariants_under_faults(const RandomScenario& s, std::uint64_t number) {
   SCOPED_TRACE("faulty scenario " + std::to_string(number));
-  const RandomScenario s = random_scenario(kind, number, true);
   const Outcome a = play(s, number);
   EXPECT_EQ(a.audit, "");
   if (a.error.empty()) {
@@ -235,6 +238,10 @@ inline void expect_invariants_under_faults(FabricKind kind, std::uint64_t number
     EXPECT_NE(a.error.find("gave up"), std::string::npos) << a.error;
   }
   expect_repeats(s, number, a);
+}
+
+inline void expect_invariants_under_faults(FabricKind kind, std::uint64_t number) {
+  expect_invariants_under_faults(random_scenario(kind, number, true), number);
 }
 
 }  // namespace fabricast::packet::testing

@@ -302,5 +302,40 @@ TEST(AdaptiveRouting, WithGoBackNResendsWhatOvertookItself) {
   EXPECT_GT(network->counters().retransmitted_packets, 0U);
 }
 
+FabricProfile roce_v1() {
+  FabricProfile p = roce();
+  p.kind = FabricKind::kRoceV1;
+  p.id = p.name = "roce-v1";
+  p.link.header = 94_B;
+  p.link.ack = 98_B;
+  p.ecn.enabled = false;
+  p.congestion.control = catalog::RdmaCongestionControl::kNone;
+  p.paths.routing = catalog::Routing::kSpanningTree;
+  return p;
+}
+
+// Four adapters of a leaf to four of the other one: 200 Gb/s for all on the one link of the tree.
+// The wire carries 94 bytes besides each 4096.
+TEST(RoceV1, SharesTheOneLinkThatASpanningTreeLeavesALeaf) {
+  auto network = network_on(leaf_spine(8, 4), roce_v1());
+  const auto done =
+      completion_times(*network, {{0, 4, 8_MiB}, {1, 5, 8_MiB}, {2, 6, 8_MiB}, {3, 7, 8_MiB}});
+  const double share = 200.0 / 4 * 4096 / (4096 + 94);
+  for (const Time t : done) EXPECT_NEAR(base::rate_of(8_MiB, t).gbps(), share, 0.02 * share);
+  EXPECT_EQ(network->counters().dropped_packets, 0U);
+  EXPECT_GT(network->counters().pause_frames, 0U) << "PFC is all that holds the senders";
+  EXPECT_EQ(network->counters().ecn_marked_packets, 0U);
+  EXPECT_EQ(network->counters().cnps, 0U);
+}
+
+TEST(RoceV1, UnderOneSwitchDiffersFromV2ByItsHeaderAlone) {
+  const auto time = [](const FabricProfile& p) {
+    auto network = network_on(one_switch(2), p);
+    return completion_times(*network, {{0, 1, 8_MiB}}).front();
+  };
+  // 12 bytes more in each of 2048 packets.
+  EXPECT_EQ(time(roce_v1()) - time(roce()), base::transmission_time(Bytes(12 * 2048), 200_gbps));
+}
+
 }  // namespace
 }  // namespace fabricast::packet

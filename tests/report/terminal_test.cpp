@@ -120,6 +120,25 @@ TEST(Terminal, says_when_one_switch_is_all_that_the_topology_needs) {
   EXPECT_EQ(rendered(false).find("one switch"), std::string::npos);
 }
 
+TEST(Terminal, says_where_hosts_are_the_bottleneck_once_for_all_that_are_held_alike) {
+  Sample s = sample();
+  s.scenario.cluster.host.pcie = "gen3-x16";
+  const fabric::HostLimit slot{base::Rate::gigabits_per_second(101.5), fabric::HostLinkKind::kSlot};
+  s.comparison.outcomes[0].host = s.comparison.outcomes[1].host = slot;
+  s.comparison.outcomes[2].host = {base::Rate::gigabits_per_second(44),
+                                   fabric::HostLinkKind::kSockets};
+  const std::string text = rendered(false, s);
+  EXPECT_NE(
+      text.find("(infiniband, roce-v2): when all adapters of a node send\nand receive, each "
+                "gets at most 102 of its port's 200 Gb/s each way, its\n`gen3-x16` slot being "
+                "full.\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("(tcp): "), std::string::npos) << text;
+  EXPECT_LE(widest_line(rendered(true, s)), 80);
+  EXPECT_EQ(rendered(false).find("bottleneck"), std::string::npos);
+}
+
 TEST(Terminal, says_that_tcp_is_billed_with_hardware_for_rdma) {
   Sample s = sample();
   s.comparison.outcomes[0].bill.lines[1].item = "another";

@@ -130,5 +130,30 @@ TEST(Notes, are_silent_where_nothing_surprises) {
       notes(accepted(changed("leaf-spine", "rail-optimised, scalable_unit_nodes: 4"))).empty());
 }
 
+// 32 GPUs in nodes of 8 over two tiers of 64-port switches: the tree of n switches has n - 1 links.
+TEST(Fabrics, a_layer_2_domain_of_several_switches_is_told_what_its_tree_leaves) {
+  const std::string text = changed(changed(kList, "[roce-v2, roce-v1]"), "kind: leaf-spine",
+                                   "kind: leaf-spine, nodes_per_leaf: 1");
+  const ValidScenario s = accepted(text);
+  const fabric::Sizing sizing = fabric::size(s.fabrics[1].topology);
+  ASSERT_EQ(sizing.tiers, 2);
+  ASSERT_EQ(notes(s).size(), 1U);
+  EXPECT_EQ(notes(s)[0],
+            fmt::format("job.yaml:10:20: fabrics[1]: note: `roce-v1` is one layer-2 domain: its "
+                        "spanning tree keeps {} of {} links between switches open, and parallel "
+                        "links are not aggregated",
+                        sizing.leaves + sizing.spines - 1, sizing.leaves * sizing.up_ports));
+  EXPECT_TRUE(
+      notes(accepted(changed(changed(kList, "[roce-v1]"), "leaf-spine", "single-switch"))).empty());
+}
+
+TEST(Fabrics, congestion_control_on_roce_v1_is_refused_at_its_place) {
+  const std::string message = refusal(changed(kList, "[{profile: roce-v1, ecn: {enabled: true}}]"));
+  EXPECT_TRUE(
+      message.starts_with("job.yaml:10:35: fabrics[0].ecn: found parameters that `roce-v1` "
+                          "fabrics do not have; allowed `link`, "))
+      << message;
+}
+
 }  // namespace
 }  // namespace fabricast::scenario

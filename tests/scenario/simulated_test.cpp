@@ -39,27 +39,6 @@ TEST(NotSimulated, tenants) {
       "allowed `storage`");
 }
 
-TEST(NotSimulated, host_settings_that_slow_real_clusters_down) {
-  EXPECT_EQ(not_simulated(changed("gpudirect: true", "gpudirect: false")),
-            "job.yaml:8:38: cluster.host.gpudirect: found `false`, which is not simulated yet; "
-            "allowed `true`");
-  EXPECT_EQ(not_simulated(changed("acs: false", "acs: true")),
-            "job.yaml:8:49: cluster.host.acs: found `true`, which is not simulated yet; allowed "
-            "`false`");
-  EXPECT_EQ(
-      not_simulated(changed("nic_affinity: pix", "nic_affinity: sys")),
-      "job.yaml:8:70: cluster.host.nic_affinity: found an adapter that is not under the GPU's "
-      "PCIe switch, which is not simulated yet; allowed `pix`");
-}
-
-TEST(NotSimulated, a_slot_slower_than_its_adapter) {
-  EXPECT_EQ(not_simulated(changed("gen5-x16", "gen3-x16")),
-            "job.yaml:8:17: cluster.host.pcie: found a `gen3-x16` slot of 126 Gb/s for an adapter "
-            "of 200 Gb/s, which is not simulated yet; allowed a slot at least as fast as "
-            "`nic_gbps`");
-  EXPECT_EQ(not_simulated(changed("gen5-x16", "gen4-x16")), "accepted");
-}
-
 TEST(NotSimulated, dragonfly_plus) {
   EXPECT_EQ(not_simulated(changed("leaf-spine", "dragonfly-plus")),
             "job.yaml:9:21: cluster.topology.kind: found `dragonfly-plus`, which is not simulated "
