@@ -79,7 +79,7 @@ catalog::FabricProfile profile(Congestion congestion) {
     p.dcqcn.decrease_interval = 4_us;
     p.dcqcn.increase_timer = 300_us;
     p.dcqcn.cnp_interval = 4_us;
-    p.dcqcn.byte_counter = Bytes(1'000'000'000'000);  // ns-3's model has the timer alone
+    p.dcqcn.byte_counter = 0_B;  // the timer alone
     p.dcqcn.fast_recovery_steps = 1;
     p.dcqcn.additive_increase = 20_mbps;
     p.dcqcn.hyper_increase = 200_mbps;
@@ -101,6 +101,7 @@ catalog::FabricProfile ns3_profile(Congestion congestion) {
   p.link.header = 48_B;
   p.link.ack = 60_B;
   p.pfc.xon_offset = 3_KiB;
+  p.transport.acks_first = true;
   return p;
 }
 

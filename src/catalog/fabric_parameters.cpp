@@ -197,6 +197,9 @@ std::vector<FabricParameter> transport() {
                "t of the timeout 4.096 us x 2^t of a reliable connection"),
       quantity("transport.window_kb", t, &Transport::window, "kB", 0, 1e6, kRdma,
                "most unacknowledged bytes of a queue pair; 0: unlimited"),
+      optional(flag("transport.acks_first", t, &Transport::acks_first, kRoce,
+                    "acknowledgements go above every class and past PFC, with the congestion "
+                    "notifications; off: in the class of their data")),
   };
 }
 
@@ -317,8 +320,8 @@ std::vector<FabricParameter> dcqcn() {
                "least time between two CNPs of a flow, at the receiver"),
       quantity("dcqcn.decrease_interval_us", d, &Dcqcn::decrease_interval, "us", 0, 1e6,
                kRoceV2Only, "least time between two rate cuts, at the sender"),
-      quantity("dcqcn.byte_counter_kb", d, &Dcqcn::byte_counter, "kB", 1, 1e7, kRoceV2Only,
-               "bytes between two rate increases by volume"),
+      quantity("dcqcn.byte_counter_kb", d, &Dcqcn::byte_counter, "kB", 0, 1e7, kRoceV2Only,
+               "bytes between two rate increases by volume; 0: by time alone"),
       quantity("dcqcn.fast_recovery_steps", d, &Dcqcn::fast_recovery_steps, "1", 1, 100,
                kRoceV2Only, "increases that halve the gap to the target before it is raised"),
       flag("dcqcn.clamp_target", d, &Dcqcn::clamp_target, kRoceV2Only,

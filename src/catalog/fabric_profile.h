@@ -116,6 +116,7 @@ struct FabricProfile {
     int ack_every = 1;          ///< data packets per acknowledgement (the last of a message always)
     int timeout_exponent = 20;  ///< RC timeout 4.096 us * 2^t
     base::Bytes window;         ///< most unacknowledged bytes of a queue pair; 0: unlimited
+    bool acks_first = false;    ///< above every class and past PFC, as congestion notifications
   } transport;
 
   struct Pfc {
@@ -147,7 +148,7 @@ struct FabricProfile {
     base::Time increase_timer;
     base::Time cnp_interval;       ///< least time between two CNPs of a flow, at the receiver
     base::Time decrease_interval;  ///< least time between two rate cuts, at the sender
-    base::Bytes byte_counter;
+    base::Bytes byte_counter;  ///< 0: none, the timer alone
     int fast_recovery_steps = 5;
     bool clamp_target = true;  ///< every cut moves the target to the rate before it (the paper);
                                ///< false: only after a timed increase (NVIDIA's default)

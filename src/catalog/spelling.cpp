@@ -40,7 +40,7 @@ constexpr std::array<Pair, 20> kUnits = {{
 }};
 
 /// What 0 stands for where it is no amount.
-constexpr std::array<Pair, 17> kZeros = {{
+constexpr std::array<Pair, 18> kZeros = {{
     {"fp32_tflops", "no such units"},
     {"bf16_tflops", "no such units"},
     {"fp8_tflops", "no such units"},
@@ -56,6 +56,7 @@ constexpr std::array<Pair, 17> kZeros = {{
     {"kv_lora_rank", "none"},
     {"transport.window_kb", "unlimited"},
     {"dcqcn.cnp_interval_us", "no limit"},
+    {"dcqcn.byte_counter_kb", "none"},
     {"hpcc.base_rtt_us", "of each path"},
     {"ibcc.threshold", "never"},
 }};

@@ -29,7 +29,7 @@ void DcqcnSender::decay(const Parameters& p, base::Time now) {
 }
 
 void DcqcnSender::on_sent(const Parameters& p, std::int64_t bytes) {
-  if (!limited_) return;
+  if (!limited_ || p.byte_counter.count() == 0) return;
   bytes_since_ += bytes;
   if (bytes_since_ < p.byte_counter.count()) return;
   bytes_since_ -= p.byte_counter.count();
@@ -48,7 +48,9 @@ void DcqcnSender::on_deadline(const Parameters& p, base::Time now) {
 void DcqcnSender::increase(const Parameters& p) {
   const int low = std::min(timer_stage_, byte_stage_);
   const int high = std::max(timer_stage_, byte_stage_);
-  if (low > p.fast_recovery_steps) {
+  if (p.byte_counter.count() == 0 && timer_stage_ > p.fast_recovery_steps + 1) {
+    target_ += static_cast<double>(p.hyper_increase.bps());
+  } else if (low > p.fast_recovery_steps) {
     target_ += static_cast<double>(p.hyper_increase.bps()) *
                static_cast<double>(low - p.fast_recovery_steps);
   } else if (high > p.fast_recovery_steps) {

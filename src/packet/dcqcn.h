@@ -38,7 +38,9 @@ class DcqcnSender : public RdmaControl {
   /// A CNP: remember the rate as target, cut by alpha/2, raise alpha, start recovery anew. Cuts
   /// come at least `decrease_interval` apart.
   void on_cnp(const Parameters& p, base::Time now);
-  /// Bytes handed to the wire: every `byte_counter` of them is one increase event.
+  /// Bytes handed to the wire: every `byte_counter` of them is one increase event. Without a byte
+  /// counter the timer leads through all stages: fast recovery, one additive increase, hyper
+  /// increase by one step each time from then on (ns-3's HPCC model, rdma-hw.cc).
   void on_sent(const Parameters& p, std::int64_t bytes);
   /// One increase event if the increase timer is due at `now`.
   void on_deadline(const Parameters& p, base::Time now);

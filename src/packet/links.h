@@ -27,7 +27,7 @@ template <FabricKind K>
 void Engine<K>::enqueue(std::uint32_t index, PacketIndex packet) {
   PortState& port = ports_[index];
   // The watchdog empties a class; notifications are in one of their own.
-  const bool control = kEthernet && packets_[packet].type == PacketType::kCnp;
+  const bool control = kEthernet && packets_[packet].control;
   const unsigned discarded = control && !port.down ? 0 : port.discarding;
   if (discarded != 0 && (discarded & mask_of(packets_[packet].traffic_class)) != 0) {
     if (port.adapter == kNone) leave_switch(port, packets_[packet]);
@@ -244,7 +244,7 @@ void Engine<K>::leave_switch(const PortState& port, const Packet& packet) {
     // But a copy of a reduction's result, which never held any.
     if (packet.ingress != kNone) free_credits(packet.ingress, packet.traffic_class, packet.wire);
   } else {
-    if (packet.type == PacketType::kCnp) return;
+    if (packet.control) return;
     SharedBuffer& buffer = buffer_of(port.device);
     const unsigned c = packet.traffic_class;
     if (!lossless(c)) {
@@ -407,7 +407,7 @@ void Engine<K>::forward(PacketIndex index, std::uint32_t ingress_link) {
     return;
   }
   if constexpr (kEthernet) {
-    if (packet.type != PacketType::kCnp && !admit(packet, ingress, out)) {
+    if (!packet.control && !admit(packet, ingress, out)) {
       drop(index);
       return;
     }

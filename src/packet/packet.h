@@ -39,6 +39,7 @@ struct Packet {
   PacketType type = PacketType::kData;
   std::uint8_t hop = 0;            ///< links crossed so far
   std::uint8_t traffic_class = 0;  ///< priority or service level
+  bool control : 1 = false;        ///< above every class, past PFC, charged to no buffer
   bool marked : 1 = false;  ///< ECN congestion experienced; of TCP's acknowledgements: ECN-Echo
   /// The sender can send no more before it hears (AckReq of the BTH); of TCP's data: congestion
   /// window reduced (CWR).

@@ -35,9 +35,9 @@ class ParallelNetwork final : public PacketNetwork {
                   std::shared_ptr<const Partition> partition, network::NodeLinkSpec node_links,
                   std::vector<std::unique_ptr<Engine>> engines);
 
-  /// False: one engine has to do. Faults that change a link at both ends at once are not shared, nor
-  /// hosts whose adapters share links, nor is a network without any delay between parts, or between
-  /// TCP's cores and the reader.
+  /// False: one engine has to do. Faults that change a link at both ends at once are not shared,
+  /// nor hosts whose adapters share links, nor is a network without any delay between parts, or
+  /// between TCP's cores and the reader.
   static bool can_share(const fabric::Fabric& fabric, const Partition& partition,
                         const catalog::FabricProfile& profile, const Faults& faults) {
     const bool completes_at_once = K == FabricKind::kTcp && profile.host.receive_overhead.ps() == 0;

@@ -239,6 +239,7 @@ void Engine<K>::reply(std::uint32_t index, PacketType type, std::uint32_t sequen
   packet.traffic_class = static_cast<std::uint8_t>(flows_[index].traffic_class);
   packet.marked = becn;
   packet.payload = static_cast<std::uint16_t>(behind);
+  packet.control = kEthernet && (type == PacketType::kCnp || profile_.transport.acks_first);
   packet.wire = static_cast<std::uint16_t>(profile_.link.ack.count());
   if (type == PacketType::kCnp) {
     packet.wire = kCredits ? kInfiniBandCnpBytes : kCnpBytes;

@@ -84,6 +84,21 @@ TEST_F(Dcqcn, GoesToHyperIncreaseOnlyWhenTimerAndBytesAreBothBeyondFastRecovery)
   EXPECT_DOUBLE_EQ(sender_.target_bps(), 50e9 + 6 * 40e6 + 400e6);
 }
 
+// ns-3's sender (rdma-hw.cc): fast recovery, one additive increase, then hyper increase by one
+// step.
+TEST_F(Dcqcn, WithoutAByteCounterIsLedThroughAllStagesByTheTimer) {
+  FabricProfile::Dcqcn p = p_;
+  p.byte_counter = 0_B;
+  sender_.on_cnp(p, 0_us);
+  sender_.on_cnp(p, 10_us);
+  sender_.on_sent(p, 1'000'000'000);
+  EXPECT_DOUBLE_EQ(sender_.rate_bps(), 25e9);
+  for (int i = 1; i <= 5; ++i) sender_.on_deadline(p, 10_us + 55_us * i);
+  EXPECT_DOUBLE_EQ(sender_.target_bps(), 50e9);
+  for (int i = 6; i <= 8; ++i) sender_.on_deadline(p, 10_us + 55_us * i);
+  EXPECT_DOUBLE_EQ(sender_.target_bps(), 50e9 + 40e6 + 2 * 400e6);
+}
+
 TEST_F(Dcqcn, IgnoresNotificationsCloserThanTheDecreaseInterval) {
   sender_.on_cnp(p_, 10_us);
   sender_.on_cnp(p_, 13_us);

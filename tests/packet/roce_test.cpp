@@ -170,6 +170,32 @@ TEST(Timeout, ShorterThanTheRoundTripOnlyWastesPackets) {
 // IBTA 9.7.5: the AckReq bit. A sender whose window is shorter than the receiver's stride between
 // acknowledgements asks for one; throughput is the window over the round trip, not over the
 // timeout.
+// One packet to a host that sends little to one that many send to: its acknowledgement meets their
+// queue, or goes past it.
+TEST(Acknowledgement, WaitsInTheClassOfItsDataUnlessAcknowledgementsGoFirst) {
+  const auto acknowledged = [](bool first, std::uint32_t others) {
+    FabricProfile p = roce();
+    p.congestion.control = catalog::RdmaCongestionControl::kNone;
+    p.transport.acks_first = first;
+    auto network = network_on(one_switch(8), p);
+    for (std::uint32_t i = 2; i < 2 + others; ++i) {
+      network->send(Rank(i), Rank(0), 1_MiB, {}, [](Time) {});
+    }
+    Time done;
+    network->at(30_us, [&](Time begin) {
+      network->send(Rank(0), Rank(1), 4096_B, {.completion = network::Completion::kAcknowledged},
+                    [&done, begin](Time now) { done = now - begin; });
+    });
+    network->run();
+    return done;
+  };
+  const Time alone = acknowledged(false, 0);
+  const Time packet = base::transmission_time(4178_B, 200_gbps);
+  EXPECT_GT(acknowledged(false, 4), alone + 100 * packet);
+  EXPECT_LE(acknowledged(true, 4), alone + packet);
+  EXPECT_EQ(acknowledged(true, 0), alone);
+}
+
 TEST(Window, ThatIsUsedUpAsksForAnAcknowledgement) {
   FabricProfile profile = without_dcqcn();
   profile.transport.ack_every = 64;
