@@ -168,6 +168,22 @@ TEST(Reduction, of_two_groups_at_once_takes_no_longer_than_of_one) {
   for (const Time t : done) expect_time(t, kOverheads + kUpAndDown + 63 * kPacket, 64);
 }
 
+// A slot at a quarter of the wire's rate, for what goes up and for what comes down.
+TEST(Reduction, goes_at_the_pace_of_hosts_that_hold_it_back) {
+  for (const bool up : {true, false}) {
+    fabric::TopologySpec spec = topology(fabric::TopologyKind::kSingleSwitch, 4);
+    spec.host.links = {{fabric::HostLinkKind::kSlot, 50_gbps}};
+    spec.host.ways.resize(1);
+    (up ? spec.host.ways[0].send : spec.host.ways[0].receive) = {{0, 1}};
+    const auto network = on(std::make_shared<const fabric::Fabric>(fabric::build(spec)), sharp());
+    const Time crossing = 256 * base::transmission_time(4096_B, 50_gbps);
+    for (const Time done : reduce(*network, ranks(4), 1_MiB)) {
+      EXPECT_GT(done, crossing);
+      EXPECT_LT(done, crossing + 3_us);
+    }
+  }
+}
+
 TEST(Reduction, is_offered_by_infiniband_with_sharp_alone) {
   EXPECT_FALSE(on(leaf_spine(8, 2), infiniband())->claim_reduction(ranks(8)).has_value());
   EXPECT_FALSE(on(leaf_spine(8, 2), roce())->claim_reduction(ranks(8)).has_value());
