@@ -64,8 +64,8 @@ void require_simulated(const ValidScenario& scenario) {
   refuse.unless(training != nullptr, "workload.kind", "a serving workload", "`training`");
   refuse.unless(scenario.faults.empty(), "faults", "a fault", "an empty list");
   for (std::size_t i = 0; i < scenario.background.size(); ++i) {
-    refuse.unless(scenario.background[i].kind == BackgroundKind::kStorage,
-                  fmt::format("background[{}].kind", i), "`tenant`", "`storage`");
+    refuse.unless(scenario.background[i].job.empty(), fmt::format("background[{}].job", i),
+                  "a tenant given by its scenario", "a tenant given by `load` and `burst_ms`");
   }
   require_simulated_cluster(scenario);
   require_rails(refuse, scenario, *training);
