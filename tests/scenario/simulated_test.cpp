@@ -39,6 +39,15 @@ TEST(NotSimulated, tenants) {
       "simulated yet; allowed a tenant given by `load` and `burst_ms`");
 }
 
+TEST(NotSimulated, collectives_that_switches_reduce) {
+  const std::string message = not_simulated(
+      changed("fabrics: [infiniband,", "fabrics: [{profile: infiniband, sharp: {enabled: true}},"));
+  EXPECT_NE(message.find("fabrics[0].sharp.enabled: found a collective that switches reduce, which "
+                         "is not simulated yet; allowed `false`"),
+            std::string::npos)
+      << message;
+}
+
 TEST(NotSimulated, dragonfly_plus) {
   EXPECT_EQ(not_simulated(changed("leaf-spine", "dragonfly-plus")),
             "job.yaml:9:21: cluster.topology.kind: found `dragonfly-plus`, which is not simulated "
