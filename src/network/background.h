@@ -1,9 +1,12 @@
 #pragma once
-// Traffic of others on the same fabric. Messages of a stated size start at random instants
-// (Poisson) between random adapters of different nodes, so that each adapter offers `load` of its
-// rate on average; they share queues with the job. An adapter keeps at most eight transfers under
-// way and skips those beyond, so that a fabric that cannot carry the load is busy but not hopeless.
-// The phase of this traffic is what differs between two samples of one communication phase.
+// Traffic of others on the same fabric, in messages of a stated size between adapters of different
+// nodes, of which each offers `load` of its rate on average; they share queues with the job.
+// Clients of storage start messages at random instants (Poisson), each to a random GPU. A tenant's
+// job sends in bursts of a stated length, all adapters at once and at the rate of their ports, each
+// to one GPU for as long as the burst lasts; between bursts it is silent for a random time
+// (exponential). An adapter keeps a limited number of transfers under way and skips those beyond,
+// so that a fabric that cannot carry the load is busy but not hopeless. The phase of this traffic
+// is what differs between two samples of one communication phase.
 
 #include <memory>
 
@@ -12,8 +15,9 @@
 namespace fabricast::network {
 
 struct BackgroundSpec {
-  double load = 0;      ///< share of each adapter's rate, 0..0.9
-  base::Bytes message;  ///< size of one transfer
+  double load = 0;        ///< share of each adapter's rate, 0..0.9
+  base::Bytes message;    ///< size of one transfer
+  base::Time burst = {};  ///< length of a tenant's bursts; 0: storage
 };
 
 /// Starts when it is made and never ends by itself: its timers keep a network alive, so a run with
@@ -22,7 +26,8 @@ struct BackgroundSpec {
 /// destination is a GPU of another node that the adapter can reach.
 ///
 /// Every adapter draws from a sub-stream of its own: exponential gaps of mean message / (load x
-/// rate), then the destination.
+/// rate), then the destination. A tenant draws the gaps between its bursts from one stream, of mean
+/// burst x (1 - load) / load; it is found within a burst with probability `load`.
 ///
 /// Throws base::Error (input) on a load outside 0..0.9 or a message of no bytes.
 /// PRECONDITION: the network and the fabric outlive the object.

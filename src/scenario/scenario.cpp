@@ -36,17 +36,21 @@ constexpr double kLeastLoad = 1e-4;
 
 BackgroundLoad read_load(Fields fields, const Context& context) {
   BackgroundLoad result;
-  if (fields.choice("kind", {"storage", "tenant"}) == 0) {
-    result.kind = BackgroundKind::kStorage;
+  const bool tenant = fields.choice("kind", {"storage", "tenant"}) == 1;
+  if (tenant) result.kind = BackgroundKind::kTenant;
+  if (tenant && fields.has("job")) {
+    result.job = context.existing_file(fields.text("job"), fields.where("job"));
+  } else {
     result.load = fields.number("load", 0, kMostLoad);
     if (result.load > 0 && result.load < kLeastLoad) {
       throw base::input_error(fields.where("load"), fmt::format("the number {}", result.load),
                               fmt::format("0, or a number from {} to {}", kLeastLoad, kMostLoad));
     }
     result.message = base::Bytes(1024 * fields.integer("message_kib", 1, 1 << 20, 1024));
-  } else {
-    result.kind = BackgroundKind::kTenant;
-    result.job = context.existing_file(fields.text("job"), fields.where("job"));
+    if (tenant) {
+      constexpr double kLongestMs = 60'000;
+      result.burst = base::Time::seconds(fields.number("burst_ms", 0.001, kLongestMs) * 1e-3);
+    }
   }
   fields.finish();
   return result;

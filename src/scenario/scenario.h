@@ -89,7 +89,8 @@ struct BackgroundLoad {
   BackgroundKind kind = BackgroundKind::kStorage;
   double load = 0;  ///< share of each adapter's rate
   base::Bytes message{1 << 20};
-  std::string job;  ///< kTenant: path of another scenario
+  base::Time burst;  ///< kTenant: length of its bursts
+  std::string job;   ///< kTenant: path of another scenario, in place of load and burst
 };
 
 struct Fault {

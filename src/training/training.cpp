@@ -45,7 +45,7 @@ std::string key_of(const Phase& phase, const scenario::ValidScenario& scenario,
                      t.cable_m, t.cable_ns_per_m, t.nodes_per_leaf, t.management_ports,
                      t.scalable_unit_nodes, t.max_uplink_split, spec.probe);
   for (const auto& b : spec.background) {
-    key += fmt::format(" {:.17g} of {}", b.load, b.message.count());
+    key += fmt::format(" {:.17g} of {} in {}", b.load, b.message.count(), b.burst.ps());
   }
   return key;
 }
@@ -74,7 +74,7 @@ SamplingSpec sampling_spec(const scenario::ValidScenario& scenario, const Option
   spec.seed = scenario.seed;
   spec.progress = options.progress;
   for (const scenario::BackgroundLoad& load : scenario.background) {
-    spec.background.push_back({load.load, load.message});
+    spec.background.push_back({load.load, load.message, load.burst});
   }
   return spec;
 }

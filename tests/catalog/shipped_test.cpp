@@ -52,8 +52,9 @@ TEST(ShippedCatalogue, has_the_ids_that_scenarios_may_rely_on) {
                          "llama3-405b", "mixtral-8x7b", "deepseek-v3", "qwen2-72b"}) {
     EXPECT_EQ(shipped().model(id).id, id);
   }
-  for (const char* id : {"infiniband", "roce-v2", "roce-v2-untuned", "roce-v2-adaptive", "roce-v1",
-                         "tcp", "article-infiniband", "article-roce-v2", "article-tcp"}) {
+  for (const char* id : {"infiniband", "infiniband-adaptive", "infiniband-cc", "roce-v2",
+                         "roce-v2-hpcc", "roce-v2-untuned", "roce-v2-adaptive", "roce-v1", "tcp",
+                         "article-infiniband", "article-roce-v2", "article-tcp"}) {
     EXPECT_EQ(shipped().fabric(id).id, id);
   }
 }

@@ -237,6 +237,15 @@ TEST(Refusal, of_a_tenant_whose_job_is_not_there) {
             "file; allowed the path of a file, seen from the scenario's directory");
 }
 
+TEST(Refusal, of_a_tenant_without_the_length_of_its_bursts) {
+  const std::string message =
+      refusal(changed("{kind: storage, load: 0.05}", "{kind: tenant, load: 0.05}"));
+  EXPECT_NE(message.find("burst_ms"), std::string::npos) << message;
+  EXPECT_NE(refusal(changed("load: 0.05}", "load: 0.05, burst_ms: 1}")).find("burst_ms"),
+            std::string::npos)
+      << "storage has no bursts";
+}
+
 TEST(Refusal, of_a_fault_on_no_link) {
   EXPECT_EQ(
       refusal(changed("faults: []", "faults: [{at_ms: 5, link: leaf0, kind: down, for_ms: 1}]")),

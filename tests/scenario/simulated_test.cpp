@@ -35,8 +35,17 @@ TEST(NotSimulated, tenants) {
   const std::string job = FABRICAST_SOURCE_DIR "/examples/article/train-8-7b.yaml";
   EXPECT_EQ(
       not_simulated(changed("{kind: storage, load: 0.05}", "{kind: tenant, job: " + job + "}")),
-      "job.yaml:21:21: background[0].kind: found `tenant`, which is not simulated yet; "
-      "allowed `storage`");
+      "job.yaml:21:34: background[0].job: found a tenant given by its scenario, which is not "
+      "simulated yet; allowed a tenant given by `load` and `burst_ms`");
+}
+
+TEST(NotSimulated, collectives_that_switches_reduce) {
+  const std::string message = not_simulated(
+      changed("fabrics: [infiniband,", "fabrics: [{profile: infiniband, sharp: {enabled: true}},"));
+  EXPECT_NE(message.find("fabrics[0].sharp.enabled: found a collective that switches reduce, which "
+                         "is not simulated yet; allowed `false`"),
+            std::string::npos)
+      << message;
 }
 
 TEST(NotSimulated, dragonfly_plus) {
