@@ -201,251 +201,25 @@ class NaiveEngine {
     }
   }
 
-  // The queue pairs of a pair and class, made when they are first used.
-  QueuePair& queue_pair(const Job& job) {
-    const std::uint64_t key = static_cast<std::uint64_t>(job.traffic_class) << 61 |
-                              static_cast<std::uint64_t>(job.from) << 40 |
-                              static_cast<std::uint64_t>(job.to) << 16;
-    auto& made = connections_[key];
-    for (int i = static_cast<int>(made.size()); i < profile_.paths.qps_per_connection; ++i) {
-      const std::uint64_t pair = base::mix64(key * 64 + static_cast<std::uint64_t>(i));
-      const std::uint64_t hash = base::mix64(base::mix64(seed_ ^ base::hash_name("ecmp")) ^ pair ^
-                                             job.traffic_class * 0x9e3779b97f4a7c15ULL);
-      auto qp = std::make_unique<QueuePair>();
-      qp->number = queue_pairs_++;
-      qp->source = job.from;
-      qp->destination = job.to;
-      qp->traffic_class = job.traffic_class;
-      qp->there = path(job.from, job.to, hash);
-      qp->back = path(job.to, job.from, base::mix64(hash));
-      made.push_back(std::move(qp));
-    }
-    return *made[turn_[key]++ % made.size()];
-  }
+  // Links and switches (naive_links.h).
+  void wake(std::uint32_t index, std::int64_t time);
+  void try_start(std::uint32_t index);
+  bool may_go(Port& port, std::size_t c, std::int64_t wire);
+  PacketPtr take(std::uint32_t index, std::size_t c);
+  void transmit(std::uint32_t index, const PacketPtr& packet);
+  void leave(const Packet& packet);
+  std::int64_t link_control(std::uint32_t index, std::int64_t bytes);
+  void give_back(std::uint32_t ingress, std::size_t c, std::int64_t wire);
+  void pause(std::uint32_t ingress, std::size_t c, bool xoff);
+  double draw(std::uint32_t port);
+  void arrive(std::uint32_t index, const PacketPtr& packet);
+  void admit(Packet& packet, std::uint32_t ingress, std::uint32_t egress);
+  void enqueue(std::uint32_t index, const PacketPtr& packet);
 
-  void send(std::size_t index, const Job& job) {
-    QueuePair& qp = queue_pair(job);
-    const std::int64_t mtu = profile_.link.mtu.count();
-    const std::int64_t packets = (job.size.count() + mtu - 1) / mtu;
-    qp.end += static_cast<std::uint32_t>(packets);
-    const Message message{index, qp.end - 1,
-                          static_cast<std::uint32_t>(job.size.count() - (packets - 1) * mtu)};
-    qp.messages.push_back(message);
-    qp.receiving.push_back(message);
-    at(now_ + profile_.host.send_overhead.ps(), kMessageStart, qp.number, 0, [this, &qp, packets] {
-      qp.posted += static_cast<std::uint32_t>(packets);
-      if (qp.ready) return;
-      qp.ready = true;
-      ports_[qp.there.front()].ready[qp.traffic_class].push_back(&qp);
-      try_start(qp.there.front());
-    });
-  }
-
-  void wake(std::uint32_t index, std::int64_t time) {
-    at(time, kWake, index, 0, [this, index] { try_start(index); });
-  }
-
-  void try_start(std::uint32_t index) {
-    Port& port = ports_[index];
-    if (port.busy_until > now_) {
-      wake(index, port.busy_until);
-      return;
-    }
-    unsigned eligible = 0;
-    for (unsigned c = 0; c < classes(); ++c) {
-      const bool something = !port.queues[c].empty() || !port.ready[c].empty();
-      if (something && !port.paused[c]) eligible |= 1U << c;
-    }
-    while (eligible != 0) {
-      const unsigned c = classes() > 1 ? port.arbiter.choose(profile_.classes, eligible) : 0;
-      eligible &= ~(1U << c);
-      if (const PacketPtr packet = take(index, c)) {
-        if (classes() > 1) port.arbiter.served(profile_.classes, c, packet->wire);
-        transmit(index, packet);
-        return;
-      }
-    }
-  }
-
-  bool may_go(Port& port, std::size_t c, std::int64_t wire) {
-    if (!credits()) return true;
-    if (!port.credits[c].may_send(credit_blocks(wire))) return false;
-    port.credits[c].sent(credit_blocks(wire));
-    return true;
-  }
-
-  PacketPtr take(std::uint32_t index, std::size_t c) {
-    Port& port = ports_[index];
-    if (!port.queues[c].empty()) {
-      const PacketPtr head = port.queues[c].front();
-      if (head->earliest > now_) {
-        wake(index, head->earliest);
-        return nullptr;
-      }
-      if (!may_go(port, c, head->wire)) return nullptr;
-      port.queues[c].pop_front();
-      port.bytes[c] -= head->wire;
-      return head;
-    }
-    QueuePair& qp = *port.ready[c].front();
-    const Message message = qp.messages.front();
-    const bool last = qp.next == message.last;
-    const std::int64_t payload = last ? message.last_payload : profile_.link.mtu.count();
-    auto packet = std::make_shared<Packet>();
-    packet->qp = &qp;
-    packet->wire = payload + profile_.link.header.count();
-    if (!may_go(port, c, packet->wire)) return nullptr;
-    port.ready[c].pop_front();
-    ++data_packets;
-    ++qp.next;
-    if (last) qp.messages.pop_front();
-    qp.ready = qp.next < qp.posted;
-    if (qp.ready) port.ready[c].push_back(&qp);
-    return packet;
-  }
-
-  void transmit(std::uint32_t index, const PacketPtr& packet) {
-    Port& port = ports_[index];
-    if (port.from_switch) leave(*packet);
-    const std::int64_t whole = serialisation(port, packet->wire);
-    const bool head_counts =
-        port.to_switch && profile_.switching.forwarding == catalog::Forwarding::kCutThrough;
-    const std::int64_t in =
-        head_counts ? serialisation(port, std::min<std::int64_t>(packet->wire, 64)) : whole;
-    port.busy_until = now_ + whole;
-    ++packet_hops;
-    wake(index, port.busy_until);
-    at(now_ + in + port.propagation + port.pipeline, kArrive, index, 0,
-       [this, index, packet] { arrive(index, packet); });
-  }
-
-  void leave(const Packet& packet) {
-    const std::size_t c = packet.qp->traffic_class;
-    if (credits()) {
-      give_back(packet.ingress, c, packet.wire);
-      return;
-    }
-    SharedBuffer& buffer = buffers_.at(ports_[packet.ingress].device);
-    if (c >= lossless()) {
-      buffer.release_lossy(packet.wire);
-      return;
-    }
-    buffer.release(place(packet.ingress, c), packet.wire);
-    if (buffer.resume_due(place(packet.ingress, c))) pause(packet.ingress, c, false);
-  }
-
-  std::int64_t link_control(std::uint32_t index, std::int64_t bytes) {
-    Port& port = ports_[index];
-    port.busy_until = std::max(now_, port.busy_until) + serialisation(port, bytes);
-    return port.busy_until + port.propagation;
-  }
-
-  void give_back(std::uint32_t ingress, std::size_t c, std::int64_t wire) {
-    CreditReceiver& receiver = ports_[ingress].receivers[c];
-    if (!receiver.freed(credit_blocks(wire))) return;
-    const std::uint32_t sender = ports_[ingress].peer;
-    const std::int64_t arrival = link_control(ingress, kFlowControlPacketBytes);
-    const std::uint32_t limit = receiver.advertise();
-    at(arrival, kUpdate, sender, 0, [this, sender, c, limit, arrival] {
-      ports_[sender].credits[c].update(limit);
-      wake(sender, arrival);
-    });
-  }
-
-  void pause(std::uint32_t ingress, std::size_t c, bool xoff) {
-    const std::uint32_t sender = ports_[ingress].peer;
-    if (xoff) ++pause_frames;
-    at(link_control(ingress, kPauseFrameBytes), xoff ? kPause : kResume, sender,
-       static_cast<std::uint32_t>(c), [this, sender, c, xoff] {
-         ports_[sender].paused[c] = xoff;
-         if (!xoff) try_start(sender);
-       });
-  }
-
-  double draw(std::uint32_t port) {
-    const std::uint64_t salt = base::mix64(seed_ ^ base::hash_name("draws"));
-    const std::uint64_t number = static_cast<std::uint64_t>(port) << 32 | ports_[port].draws++;
-    return static_cast<double>(base::mix64(salt ^ base::mix64(number)) >> 11) * 0x1p-53;
-  }
-
-  void arrive(std::uint32_t index, const PacketPtr& packet) {
-    const Port& in = ports_[index];
-    const std::size_t c = packet->qp->traffic_class;
-    ++packet->hop;
-    packet->ingress = in.peer;
-    if (credits()) {
-      ASSERT_TRUE(ports_[in.peer].receivers[c].received(credit_blocks(packet->wire)));
-    }
-    if (!in.to_switch) {
-      if (credits()) give_back(in.peer, c, packet->wire);
-      at_host(*packet);
-      return;
-    }
-    const auto& ports = packet->data ? packet->qp->there : packet->qp->back;
-    const std::uint32_t egress = ports[packet->hop];
-    packet->earliest = now_;
-    if (ports_[egress].q16 < in.q16 &&
-        profile_.switching.forwarding == catalog::Forwarding::kCutThrough) {
-      packet->earliest += serialisation(in, packet->wire) -
-                          serialisation(in, std::min<std::int64_t>(packet->wire, 64));
-    }
-    if (!credits()) admit(*packet, in.peer, egress);
-    enqueue(egress, packet);
-  }
-
-  void admit(Packet& packet, std::uint32_t ingress, std::uint32_t egress) {
-    SharedBuffer& buffer = buffers_.at(ports_[ingress].device);
-    const std::size_t c = packet.qp->traffic_class;
-    const std::int64_t queued = ports_[egress].bytes[c];
-    if (c < lossless()) {
-      ASSERT_TRUE(buffer.admit(place(ingress, c), packet.wire));
-      if (buffer.pause_due(place(ingress, c))) pause(ingress, c, true);
-    } else {
-      ASSERT_TRUE(buffer.admit_lossy(packet.wire, queued)) << "this engine cannot send again";
-    }
-    if (profile_.ecn.enabled && packet.data && !packet.marked) {
-      const double p = marking_probability(profile_.ecn, queued);
-      packet.marked = p > 0 && draw(egress) < p;
-    }
-  }
-
-  void enqueue(std::uint32_t index, const PacketPtr& packet) {
-    Port& port = ports_[index];
-    const std::size_t c = packet->qp->traffic_class;
-    port.queues[c].push_back(packet);
-    port.bytes[c] += packet->wire;
-    max_queue = std::max(max_queue, port.bytes[c]);
-    try_start(index);
-  }
-
-  void at_host(const Packet& packet) {
-    if (!packet.data) return;
-    QueuePair& qp = *packet.qp;
-    if (packet.marked) ++marked;
-    ++qp.expected;
-    ++qp.unreported;
-    bool message_done = false;
-    while (!qp.receiving.empty() && qp.receiving.front().last < qp.expected) {
-      const std::size_t job = qp.receiving.front().job;
-      qp.receiving.pop_front();
-      message_done = true;
-      at(now_ + profile_.host.receive_overhead.ps(), kDelivered, static_cast<std::uint32_t>(job), 0,
-         [this, job] {
-           done_[job] = Time::picoseconds(now_);
-           ++delivered_;
-         });
-    }
-    if (!message_done && qp.unreported < static_cast<std::uint32_t>(profile_.transport.ack_every)) {
-      return;
-    }
-    qp.unreported = 0;
-    auto ack = std::make_shared<Packet>();
-    ack->qp = &qp;
-    ack->data = false;
-    ack->wire = profile_.link.ack.count();
-    ack->earliest = now_;
-    enqueue(qp.back.front(), ack);
-  }
+  // Adapters (naive_rdma.h).
+  QueuePair& queue_pair(const Job& job);
+  void send(std::size_t index, const Job& job);
+  void at_host(const Packet& packet);
 
   std::shared_ptr<const fabric::Fabric> fabric_;
   FabricProfile profile_;
@@ -465,3 +239,6 @@ class NaiveEngine {
 };
 
 }  // namespace fabricast::packet::testing
+
+#include "naive_links.h"
+#include "naive_rdma.h"
