@@ -1,9 +1,11 @@
 #pragma once
-// Random lossless scenarios for the fast and the naive engine.
+// Random scenarios for the fast and the naive engine.
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "naive_engine.h"
+#include "packet/partition.h"
 
 namespace fabricast::packet::testing {
 
@@ -11,6 +13,7 @@ struct Case {
   std::shared_ptr<const fabric::Fabric> fabric;
   FabricProfile profile;
   std::vector<NaiveEngine::Job> jobs;
+  Faults faults;
 };
 
 inline std::shared_ptr<const fabric::Fabric> random_fabric(base::RandomStream& random, int& nodes) {
@@ -76,51 +79,146 @@ inline Case random_case(std::uint64_t number) {
   return made;
 }
 
+/// Packets are lost on the way, or at the tail of a queue without PFC, and recovered.
+inline Case random_lossy_case(std::uint64_t number) {
+  Case made = random_case(number);
+  base::RandomStream random(number, "losses-against-the-naive-engine");
+  FabricProfile& p = made.profile;
+  if (random.below(4) != 0) made.faults.drop_probability = 0.2 / (1 << random.below(7));
+  p.transport.recovery = static_cast<catalog::LossRecovery>(random.below(3));
+  p.transport.timeout_exponent = static_cast<int>(random.below(8));  // 4 us to 0.5 ms
+  if (random.below(3) == 0)
+    p.transport.window = Bytes(static_cast<std::int64_t>(1 + random.below(200'000)));
+  p.pfc.enabled = random.below(2) == 0;
+  p.pfc.lossless_classes = static_cast<int>(1 + random.below(3));
+  if (!p.pfc.enabled)
+    p.switching.buffer = Bytes(static_cast<std::int64_t>(20'000 + random.below(500'000)));
+  return made;
+}
+
+/// What a run comes to: times of delivery, and whether a queue pair gave up and ended it.
+struct Played {
+  std::vector<Time> done;
+  bool gave_up = false;
+  network::Counters counters;
+};
+
 /// What the cases have met, so that a test can say that they were worth playing.
 struct Met {
   std::uint64_t pause_frames = 0;
   std::uint64_t marked = 0;
-  std::uint64_t credit_stalls = 0;  ///< cases with any
+  std::uint64_t retransmitted = 0;
+  std::uint64_t credit_stalls = 0;  ///< cases with any; so those below
+  std::uint64_t lossy = 0;
+  std::uint64_t timed_out = 0;
+  std::uint64_t gave_up = 0;
+  std::uint64_t shared = 0;  ///< runs on several threads
+
+  void add(const Played& played) {
+    const network::Counters& c = played.counters;
+    pause_frames += c.pause_frames;
+    marked += c.ecn_marked_packets;
+    retransmitted += c.retransmitted_packets;
+    credit_stalls += c.credit_stalled > Time() ? 1 : 0;
+    lossy += c.dropped_packets > 0 ? 1 : 0;
+    timed_out += c.timeouts > 0 ? 1 : 0;
+    gave_up += played.gave_up ? 1 : 0;
+  }
 };
 
-/// Both engines agree on case `number`: every time and every counter.
-inline void expect_agreement(std::uint64_t number, Met& met) {
-  SCOPED_TRACE("case " + std::to_string(number));
-  const Case c = random_case(number);
-  NaiveEngine naive(c.fabric, c.profile, number);
-  const std::vector<Time> expected = naive.run(c.jobs);
+inline Played play_naively(const Case& c, std::uint64_t seed) {
+  NaiveEngine naive(c.fabric, c.profile, seed, c.faults.drop_probability);
+  Played played;
+  played.done = naive.run(c.jobs);
+  played.gave_up = naive.gave_up;
+  played.counters = naive.counters;
+  return played;
+}
 
-  std::vector<Time> done(c.jobs.size());
-  const auto network = network_on(c.fabric, c.profile, number);
+inline Played play(const Case& c, std::uint64_t seed, int threads) {
+  Played played;
+  played.done.resize(c.jobs.size());
+  const auto network =
+      make_network(c.fabric, c.profile, {3600_gbps, 1_us}, seed, c.faults, threads);
   for (std::size_t i = 0; i < c.jobs.size(); ++i) {
     const NaiveEngine::Job& job = c.jobs[i];
     network->at(job.start, [&, i](Time) {
       network->send(Rank(job.from), Rank(job.to), job.size, {.traffic_class = job.traffic_class},
-                    [&done, i](Time now) { done[i] = now; });
+                    [&played, i](Time now) { played.done[i] = now; });
     });
   }
-  network->run();
-  for (std::size_t i = 0; i < done.size(); ++i) EXPECT_EQ(done[i].ps(), expected[i].ps()) << i;
-  const network::Counters counters = network->counters();
-  EXPECT_EQ(counters.packet_hops, naive.packet_hops);
-  EXPECT_EQ(counters.data_packets, naive.data_packets);
-  EXPECT_EQ(counters.ecn_marked_packets, naive.marked);
-  EXPECT_EQ(counters.pause_frames, naive.pause_frames);
-  EXPECT_EQ(counters.max_queue_bytes, naive.max_queue);
-  met.pause_frames += counters.pause_frames;
-  met.marked += counters.ecn_marked_packets;
-  met.credit_stalls += counters.credit_stalled > Time() ? 1 : 0;
+  try {
+    network->run();
+  } catch (const base::Error& error) {
+    EXPECT_NE(error.message().find("gave up"), std::string::npos) << error.message();
+    played.gave_up = true;
+  }
+  played.counters = network->counters();
+  return played;
 }
 
-/// Cases 1 to `count`; stops at the first disagreement.
-inline void expect_agreement_on(std::uint64_t count) {
+/// Every time and every counter is the same.
+inline void expect_equal(const Played& fast, const Played& naive) {
+  EXPECT_EQ(fast.gave_up, naive.gave_up);
+  for (std::size_t i = 0; i < fast.done.size(); ++i) {
+    EXPECT_EQ(fast.done[i].ps(), naive.done[i].ps()) << i;
+  }
+  const network::Counters& a = fast.counters;
+  const network::Counters& b = naive.counters;
+  EXPECT_EQ(a.packet_hops, b.packet_hops);
+  EXPECT_EQ(a.data_packets, b.data_packets);
+  EXPECT_EQ(a.retransmitted_packets, b.retransmitted_packets);
+  EXPECT_EQ(a.dropped_packets, b.dropped_packets);
+  EXPECT_EQ(a.ecn_marked_packets, b.ecn_marked_packets);
+  EXPECT_EQ(a.pause_frames, b.pause_frames);
+  EXPECT_EQ(a.timeouts, b.timeouts);
+  EXPECT_EQ(a.max_queue_bytes, b.max_queue_bytes);
+}
+
+using MakeCase = Case (*)(std::uint64_t number);
+
+/// Both engines agree on cases 1 to `count`, which have met what is returned; stops at the first
+/// disagreement. Some of the cases are played on several threads, too.
+inline Met expect_agreement_on(MakeCase make, std::uint64_t count) {
   Met met;
   for (std::uint64_t number = 1; number <= count && !::testing::Test::HasFailure(); ++number) {
-    expect_agreement(number, met);
+    SCOPED_TRACE("case " + std::to_string(number));
+    const Case c = make(number);
+    const Played naive = play_naively(c, number);
+    const Played fast = play(c, number, 1);
+    expect_equal(fast, naive);
+    met.add(fast);
+    for (int threads = 2; threads <= 3 && number % 4 == 0; ++threads) {
+      if (partition(*c.fabric, static_cast<unsigned>(threads), c.profile.link.phy).parts == 1)
+        continue;
+      SCOPED_TRACE(std::to_string(threads) + " threads");
+      Played shared = play(c, number, threads);
+      // The others have run a little further when a queue pair gives up.
+      if (naive.gave_up) shared.counters = naive.counters;
+      expect_equal(shared, naive);
+      ++met.shared;
+    }
   }
+  return met;
+}
+
+/// Cases without loss: topologies, classes, arbitration, PFC, marks, credits.
+inline void expect_agreement_without_loss(std::uint64_t count) {
+  const Met met = expect_agreement_on(random_case, count);
   EXPECT_GT(met.pause_frames, count / 10);
   EXPECT_GT(met.marked, count / 2);
   EXPECT_GT(met.credit_stalls, count / 10);
+  EXPECT_GT(met.shared, count / 5);
+}
+
+inline void expect_agreement_with_losses(std::uint64_t count) {
+  const Met met = expect_agreement_on(random_lossy_case, count);
+  EXPECT_GT(met.lossy, count / 2);
+  EXPECT_GT(met.retransmitted, count);
+  EXPECT_GT(met.timed_out, count / 10);
+  EXPECT_GT(met.gave_up, 0U);
+  EXPECT_LT(met.gave_up, count / 10);
+  EXPECT_GT(met.shared, count / 5);
 }
 
 }  // namespace fabricast::packet::testing

@@ -1,8 +1,9 @@
 #pragma once
 // The packet engine once more, naively: every packet is an object, every departure and every
 // arrival an event in an ordered set, every credit update a packet that arrives. No event is saved,
-// nothing is prefetched, nothing lies in a slab. It carries lossless RoCE v2 without rate control
-// and InfiniBand, over ECMP, and must agree with the fast engine to the picosecond.
+// nothing is prefetched, nothing lies in a slab. It carries RoCE v2 and InfiniBand over ECMP, with
+// losses and every way of recovery, without rate control, and must agree with the fast engine to
+// the picosecond.
 //
 // It shares with the fast engine only what has tests of its own: SharedBuffer, Arbiter, the credit
 // counters.
@@ -10,9 +11,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -21,8 +24,10 @@
 
 #include "base/random.h"
 #include "fixtures.h"
+#include "network/network.h"
 #include "packet/arbiter.h"
 #include "packet/credits.h"
+#include "packet/packet.h"
 #include "packet/shared_buffer.h"
 
 namespace fabricast::packet::testing {
@@ -30,8 +35,11 @@ namespace fabricast::packet::testing {
 class NaiveEngine {
  public:
   NaiveEngine(std::shared_ptr<const fabric::Fabric> fabric, const FabricProfile& profile,
-              std::uint64_t seed)
-      : fabric_(std::move(fabric)), profile_(profile), seed_(seed) {
+              std::uint64_t seed, double drop_probability)
+      : fabric_(std::move(fabric)),
+        profile_(profile),
+        seed_(seed),
+        drop_probability_(drop_probability) {
     const auto ports = fabric_->ports();
     ports_.resize(ports.size());
     for (std::uint32_t p = 0; p < ports.size(); ++p) build_port(p);
@@ -53,7 +61,7 @@ class NaiveEngine {
       at(jobs[i].start.ps(), kTimer, static_cast<std::uint32_t>(i), 0,
          [this, i, &jobs] { send(i, jobs[i]); });
     }
-    while (!events_.empty() && delivered_ < jobs.size()) {
+    while (!events_.empty() && delivered_ < jobs.size() && !gave_up) {
       const auto first = events_.begin();
       now_ = std::get<0>(first->first);
       const std::function<void()> act = first->second;
@@ -63,46 +71,64 @@ class NaiveEngine {
     return done_;
   }
 
-  std::uint64_t packet_hops = 0;
-  std::uint64_t data_packets = 0;
-  std::uint64_t marked = 0;
-  std::uint64_t pause_frames = 0;
-  std::int64_t max_queue = 0;
+  bool gave_up = false;        ///< a queue pair has, and the run ended
+  network::Counters counters;  ///< those of packets
 
  private:
   // In the order in which the fast engine takes what happens at one instant. Credits come first: it
   // looks at those that have arrived whenever it wants to send.
-  enum Kind { kUpdate, kArrive, kWake, kPause, kResume, kMessageStart, kDelivered, kTimer };
+  enum Kind {
+    kUpdate,
+    kArrive,
+    kWake,
+    kPause,
+    kResume,
+    kRetransmit,
+    kMessageStart,
+    kDelivered,
+    kTimer
+  };
 
   struct Message {
     std::size_t job = 0;
     std::uint32_t last = 0;  ///< sequence of its last packet
-    std::uint32_t last_payload = 0;
   };
   struct QueuePair {
     std::uint32_t number = 0;  ///< in the order in which they were made
-    std::uint32_t source = 0;
-    std::uint32_t destination = 0;
     unsigned traffic_class = 0;
     std::vector<std::uint32_t> there;
     std::vector<std::uint32_t> back;
-    std::uint32_t end = 0;
+    bool ready = false;
+    // The sender. All numbers are packets' sequences.
+    std::vector<std::int64_t> payloads;
     std::uint32_t posted = 0;
     std::uint32_t next = 0;
+    std::uint32_t unacked = 0;
+    std::uint32_t highest = 0;  ///< one past the highest ever sent
+    std::int64_t deadline = 0;  ///< of the retransmission timer
+    int retries = 0;
+    std::set<std::uint32_t> reported;  ///< held by the receiver behind a gap
+    std::uint32_t lost_before = 0;     ///< what lies before it and is not reported is lost
+    std::uint32_t recovery_end = 0;
+    std::set<std::uint32_t> resent;  ///< in this recovery
+    // The receiver.
     std::uint32_t expected = 0;
+    std::set<std::uint32_t> held;  ///< behind a gap
     std::uint32_t unreported = 0;
-    bool ready = false;
-    std::list<Message> messages;   ///< to be sent
-    std::list<Message> receiving;  ///< to be completed
+    bool nak_sent = false;  ///< for this gap
+    std::list<Message> receiving;
   };
   struct Packet {
     QueuePair* qp = nullptr;
-    bool data = true;
+    PacketType type = PacketType::kData;
+    std::uint32_t sequence = 0;  ///< of a reply: the next one expected
+    std::uint32_t held = 0;      ///< of a NAK: the packet that it answers
     std::int64_t wire = 0;
     std::size_t hop = 0;
     std::uint32_t ingress = 0;
     std::int64_t earliest = 0;
     bool marked = false;
+    bool ack_request = false;
   };
   using PacketPtr = std::shared_ptr<Packet>;
   struct Port {
@@ -127,6 +153,7 @@ class NaiveEngine {
   bool credits() const { return profile_.kind == FabricKind::kInfiniBand; }
   std::size_t classes() const { return static_cast<std::size_t>(profile_.classes.count); }
   std::size_t lossless() const {
+    if (!profile_.pfc.enabled) return 0;
     return static_cast<std::size_t>(
         std::min(profile_.pfc.lossless_classes, profile_.classes.count));
   }
@@ -213,17 +240,29 @@ class NaiveEngine {
   void pause(std::uint32_t ingress, std::size_t c, bool xoff);
   double draw(std::uint32_t port);
   void arrive(std::uint32_t index, const PacketPtr& packet);
-  void admit(Packet& packet, std::uint32_t ingress, std::uint32_t egress);
+  bool admit(Packet& packet, std::uint32_t ingress, std::uint32_t egress);
   void enqueue(std::uint32_t index, const PacketPtr& packet);
 
   // Adapters (naive_rdma.h).
   QueuePair& queue_pair(const Job& job);
   void send(std::size_t index, const Job& job);
+  static std::optional<std::uint32_t> lost(const QueuePair& qp);
+  bool has_work(const QueuePair& qp) const;
+  void take_turn(QueuePair& qp);
+  PacketPtr pull(Port& port, std::size_t c);
+  void arm(QueuePair& qp);
+  void on_timeout(QueuePair& qp);
+  static void begin_recovery(QueuePair& qp);
   void at_host(const Packet& packet);
+  void reply(QueuePair& qp, PacketType type, std::uint32_t held = 0);
+  void on_data(const Packet& packet);
+  bool complete_messages(QueuePair& qp);
+  void on_ack(const Packet& ack);
 
   std::shared_ptr<const fabric::Fabric> fabric_;
   FabricProfile profile_;
   std::uint64_t seed_;
+  double drop_probability_;
   std::int64_t now_ = 0;
   std::uint64_t order_ = 0;
   std::map<std::tuple<std::int64_t, int, std::uint32_t, std::uint32_t, std::uint64_t>,

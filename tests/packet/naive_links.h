@@ -52,21 +52,7 @@ inline NaiveEngine::PacketPtr NaiveEngine::take(std::uint32_t index, std::size_t
     port.bytes[c] -= head->wire;
     return head;
   }
-  QueuePair& qp = *port.ready[c].front();
-  const Message message = qp.messages.front();
-  const bool last = qp.next == message.last;
-  const std::int64_t payload = last ? message.last_payload : profile_.link.mtu.count();
-  auto packet = std::make_shared<Packet>();
-  packet->qp = &qp;
-  packet->wire = payload + profile_.link.header.count();
-  if (!may_go(port, c, packet->wire)) return nullptr;
-  port.ready[c].pop_front();
-  ++data_packets;
-  ++qp.next;
-  if (last) qp.messages.pop_front();
-  qp.ready = qp.next < qp.posted;
-  if (qp.ready) port.ready[c].push_back(&qp);
-  return packet;
+  return pull(port, c);
 }
 
 inline void NaiveEngine::transmit(std::uint32_t index, const PacketPtr& packet) {
@@ -78,7 +64,7 @@ inline void NaiveEngine::transmit(std::uint32_t index, const PacketPtr& packet) 
   const std::int64_t in =
       head_counts ? serialisation(port, std::min<std::int64_t>(packet->wire, 64)) : whole;
   port.busy_until = now_ + whole;
-  ++packet_hops;
+  ++counters.packet_hops;
   wake(index, port.busy_until);
   at(now_ + in + port.propagation + port.pipeline, kArrive, index, 0,
      [this, index, packet] { arrive(index, packet); });
@@ -119,7 +105,7 @@ inline void NaiveEngine::give_back(std::uint32_t ingress, std::size_t c, std::in
 
 inline void NaiveEngine::pause(std::uint32_t ingress, std::size_t c, bool xoff) {
   const std::uint32_t sender = ports_[ingress].peer;
-  if (xoff) ++pause_frames;
+  if (xoff) ++counters.pause_frames;
   at(link_control(ingress, kPauseFrameBytes), xoff ? kPause : kResume, sender,
      static_cast<std::uint32_t>(c), [this, sender, c, xoff] {
        ports_[sender].paused[c] = xoff;
@@ -146,7 +132,7 @@ inline void NaiveEngine::arrive(std::uint32_t index, const PacketPtr& packet) {
     at_host(*packet);
     return;
   }
-  const auto& ports = packet->data ? packet->qp->there : packet->qp->back;
+  const auto& ports = packet->type == PacketType::kData ? packet->qp->there : packet->qp->back;
   const std::uint32_t egress = ports[packet->hop];
   packet->earliest = now_;
   if (ports_[egress].q16 < in.q16 &&
@@ -154,24 +140,32 @@ inline void NaiveEngine::arrive(std::uint32_t index, const PacketPtr& packet) {
     packet->earliest += serialisation(in, packet->wire) -
                         serialisation(in, std::min<std::int64_t>(packet->wire, 64));
   }
-  if (!credits()) admit(*packet, in.peer, egress);
+  const bool lost = packet->type == PacketType::kData && drop_probability_ > 0 &&
+                    draw(egress) < drop_probability_;
+  if (lost && credits()) give_back(in.peer, c, packet->wire);
+  if (lost || (!credits() && !admit(*packet, in.peer, egress))) {
+    ++counters.dropped_packets;
+    return;
+  }
   enqueue(egress, packet);
 }
 
-inline void NaiveEngine::admit(Packet& packet, std::uint32_t ingress, std::uint32_t egress) {
+// False: there is no room.
+inline bool NaiveEngine::admit(Packet& packet, std::uint32_t ingress, std::uint32_t egress) {
   SharedBuffer& buffer = buffers_.at(ports_[ingress].device);
   const std::size_t c = packet.qp->traffic_class;
   const std::int64_t queued = ports_[egress].bytes[c];
   if (c < lossless()) {
-    ASSERT_TRUE(buffer.admit(place(ingress, c), packet.wire));
+    if (!buffer.admit(place(ingress, c), packet.wire)) return false;
     if (buffer.pause_due(place(ingress, c))) pause(ingress, c, true);
-  } else {
-    ASSERT_TRUE(buffer.admit_lossy(packet.wire, queued)) << "this engine cannot send again";
+  } else if (!buffer.admit_lossy(packet.wire, queued)) {
+    return false;
   }
-  if (profile_.ecn.enabled && packet.data && !packet.marked) {
+  if (profile_.ecn.enabled && packet.type == PacketType::kData && !packet.marked) {
     const double p = marking_probability(profile_.ecn, queued);
     packet.marked = p > 0 && draw(egress) < p;
   }
+  return true;
 }
 
 inline void NaiveEngine::enqueue(std::uint32_t index, const PacketPtr& packet) {
@@ -179,7 +173,7 @@ inline void NaiveEngine::enqueue(std::uint32_t index, const PacketPtr& packet) {
   const std::size_t c = packet->qp->traffic_class;
   port.queues[c].push_back(packet);
   port.bytes[c] += packet->wire;
-  max_queue = std::max(max_queue, port.bytes[c]);
+  counters.max_queue_bytes = std::max(counters.max_queue_bytes, port.bytes[c]);
   try_start(index);
 }
 

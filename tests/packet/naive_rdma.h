@@ -1,5 +1,6 @@
 #pragma once
-// The naive engine at the adapters: the reliable connection. Included by naive_engine.h only.
+// The naive engine at the adapters: the reliable connection. A sender keeps every packet that it
+// has promised; what it knows of a loss is a set of numbers. Included by naive_engine.h only.
 
 #include "naive_engine.h"
 
@@ -17,8 +18,6 @@ inline NaiveEngine::QueuePair& NaiveEngine::queue_pair(const Job& job) {
                                            job.traffic_class * 0x9e3779b97f4a7c15ULL);
     auto qp = std::make_unique<QueuePair>();
     qp->number = queue_pairs_++;
-    qp->source = job.from;
-    qp->destination = job.to;
     qp->traffic_class = job.traffic_class;
     qp->there = path(job.from, job.to, hash);
     qp->back = path(job.to, job.from, base::mix64(hash));
@@ -29,49 +28,184 @@ inline NaiveEngine::QueuePair& NaiveEngine::queue_pair(const Job& job) {
 
 inline void NaiveEngine::send(std::size_t index, const Job& job) {
   QueuePair& qp = queue_pair(job);
+  const auto before = static_cast<std::uint32_t>(qp.payloads.size());
+  for (std::int64_t left = job.size.count(); left > 0; left -= qp.payloads.back()) {
+    qp.payloads.push_back(std::min(left, profile_.link.mtu.count()));
+  }
+  const auto end = static_cast<std::uint32_t>(qp.payloads.size());
+  qp.receiving.push_back({index, end - 1});
+  at(now_ + profile_.host.send_overhead.ps(), kMessageStart, qp.number, end - before,
+     [this, &qp, packets = end - before] {
+       qp.posted += packets;
+       take_turn(qp);
+     });
+}
+
+// The first packet that is known to be lost and has not been sent again in this recovery.
+inline std::optional<std::uint32_t> NaiveEngine::lost(const QueuePair& qp) {
+  for (std::uint32_t sequence = qp.unacked; sequence < qp.lost_before; ++sequence) {
+    if (qp.reported.count(sequence) == 0 && qp.resent.count(sequence) == 0) return sequence;
+  }
+  return std::nullopt;
+}
+
+inline bool NaiveEngine::has_work(const QueuePair& qp) const {
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();  // packets under way
   const std::int64_t mtu = profile_.link.mtu.count();
-  const std::int64_t packets = (job.size.count() + mtu - 1) / mtu;
-  qp.end += static_cast<std::uint32_t>(packets);
-  const Message message{index, qp.end - 1,
-                        static_cast<std::uint32_t>(job.size.count() - (packets - 1) * mtu)};
-  qp.messages.push_back(message);
-  qp.receiving.push_back(message);
-  at(now_ + profile_.host.send_overhead.ps(), kMessageStart, qp.number, 0, [this, &qp, packets] {
-    qp.posted += static_cast<std::uint32_t>(packets);
-    if (qp.ready) return;
-    qp.ready = true;
-    ports_[qp.there.front()].ready[qp.traffic_class].push_back(&qp);
-    try_start(qp.there.front());
+  const std::int64_t window = profile_.transport.window.count();
+  if (window > 0) most = (window + mtu - 1) / mtu;
+  return lost(qp) || (qp.next < qp.posted && qp.next - qp.unacked < most);
+}
+
+// A queue pair that has work stands in its adapter's ring.
+inline void NaiveEngine::take_turn(QueuePair& qp) {
+  if (qp.ready || !has_work(qp)) return;
+  qp.ready = true;
+  ports_[qp.there.front()].ready[qp.traffic_class].push_back(&qp);
+  try_start(qp.there.front());
+}
+
+// The next packet of the first queue pair that has work.
+inline NaiveEngine::PacketPtr NaiveEngine::pull(Port& port, std::size_t c) {
+  std::list<QueuePair*>& ring = port.ready[c];
+  while (!ring.empty() && !has_work(*ring.front())) {
+    ring.front()->ready = false;
+    ring.pop_front();
+  }
+  if (ring.empty()) return nullptr;
+  QueuePair& qp = *ring.front();
+  const std::optional<std::uint32_t> again = lost(qp);
+  auto packet = std::make_shared<Packet>();
+  packet->qp = &qp;
+  packet->sequence = again.value_or(qp.next);
+  packet->wire = qp.payloads[packet->sequence] + profile_.link.header.count();
+  if (!may_go(port, c, packet->wire)) return nullptr;
+  ring.pop_front();
+  ++counters.data_packets;
+  if (packet->sequence < qp.highest) ++counters.retransmitted_packets;
+  if (again) {
+    qp.resent.insert(*again);
+  } else {
+    if (qp.next == qp.unacked) arm(qp);
+    ++qp.next;
+    qp.highest = std::max(qp.highest, qp.next);
+    packet->ack_request = qp.next < qp.posted && !has_work(qp);
+  }
+  qp.ready = has_work(qp);
+  if (qp.ready) ring.push_back(&qp);
+  return packet;
+}
+
+inline void NaiveEngine::arm(QueuePair& qp) {
+  qp.deadline = now_ + (4'096'000LL << profile_.transport.timeout_exponent);
+  at(qp.deadline, kRetransmit, qp.number, 0, [this, &qp] {
+    if (qp.deadline == now_ && qp.unacked < qp.next) on_timeout(qp);
   });
 }
 
+inline void NaiveEngine::on_timeout(QueuePair& qp) {
+  ++counters.timeouts;
+  gave_up = ++qp.retries > 7;  // IBTA's 3-bit counter
+  if (gave_up) return;
+  if (profile_.transport.recovery == catalog::LossRecovery::kGoBackN) {
+    qp.next = qp.unacked;
+  } else {
+    begin_recovery(qp);
+    qp.lost_before = std::max(qp.lost_before, qp.unacked + 1);
+  }
+  arm(qp);
+  take_turn(qp);
+}
+
+// From here on each lost packet is sent again once, until all before `next` are acknowledged.
+inline void NaiveEngine::begin_recovery(QueuePair& qp) {
+  qp.recovery_end = qp.next;
+  qp.resent.clear();
+}
+
 inline void NaiveEngine::at_host(const Packet& packet) {
-  if (!packet.data) return;
+  if (packet.type == PacketType::kData) {
+    on_data(packet);
+  } else {
+    on_ack(packet);
+  }
+}
+
+inline void NaiveEngine::reply(QueuePair& qp, PacketType type, std::uint32_t held) {
+  auto packet = std::make_shared<Packet>();
+  packet->qp = &qp;
+  packet->type = type;
+  packet->sequence = qp.expected;
+  packet->held = held;
+  packet->wire = profile_.link.ack.count();
+  packet->earliest = now_;
+  enqueue(qp.back.front(), packet);
+}
+
+inline void NaiveEngine::on_data(const Packet& packet) {
+  using catalog::LossRecovery;
+  const LossRecovery recovery = profile_.transport.recovery;
   QueuePair& qp = *packet.qp;
-  if (packet.marked) ++marked;
+  if (packet.marked) ++counters.ecn_marked_packets;
+  if (packet.sequence < qp.expected || qp.held.count(packet.sequence) != 0) {  // a duplicate
+    reply(qp, PacketType::kAck);
+    return;
+  }
+  if (packet.sequence > qp.expected) {  // behind a gap
+    if (recovery != LossRecovery::kGoBackN) qp.held.insert(packet.sequence);
+    const bool first = !qp.nak_sent;
+    qp.nak_sent = true;
+    if (recovery == LossRecovery::kSelectiveRepeat ||
+        (recovery == LossRecovery::kGoBackN && first)) {
+      reply(qp, PacketType::kNak, packet.sequence);
+    }
+    return;
+  }
   ++qp.expected;
+  while (qp.held.erase(qp.expected) != 0) ++qp.expected;
+  qp.nak_sent = false;
   ++qp.unreported;
-  bool message_done = false;
-  while (!qp.receiving.empty() && qp.receiving.front().last < qp.expected) {
+  const bool message_done = complete_messages(qp);
+  if (message_done || packet.ack_request ||
+      qp.unreported >= static_cast<std::uint32_t>(profile_.transport.ack_every)) {
+    qp.unreported = 0;
+    reply(qp, PacketType::kAck);
+  }
+}
+
+// True when a message ends before the next expected packet.
+inline bool NaiveEngine::complete_messages(QueuePair& qp) {
+  bool any = false;
+  for (; !qp.receiving.empty() && qp.receiving.front().last < qp.expected; any = true) {
     const std::size_t job = qp.receiving.front().job;
     qp.receiving.pop_front();
-    message_done = true;
     at(now_ + profile_.host.receive_overhead.ps(), kDelivered, static_cast<std::uint32_t>(job), 0,
        [this, job] {
          done_[job] = Time::picoseconds(now_);
          ++delivered_;
        });
   }
-  if (!message_done && qp.unreported < static_cast<std::uint32_t>(profile_.transport.ack_every)) {
-    return;
+  return any;
+}
+
+inline void NaiveEngine::on_ack(const Packet& ack) {
+  QueuePair& qp = *ack.qp;
+  if (ack.sequence > qp.unacked) {
+    qp.unacked = ack.sequence;
+    qp.next = std::max(qp.next, qp.unacked);
+    qp.retries = 0;
+    if (qp.unacked < qp.next) arm(qp);
   }
-  qp.unreported = 0;
-  auto ack = std::make_shared<Packet>();
-  ack->qp = &qp;
-  ack->data = false;
-  ack->wire = profile_.link.ack.count();
-  ack->earliest = now_;
-  enqueue(qp.back.front(), ack);
+  if (ack.type == PacketType::kNak && ack.sequence >= qp.unacked && ack.sequence < qp.next) {
+    if (profile_.transport.recovery == catalog::LossRecovery::kGoBackN) {
+      qp.next = ack.sequence;
+    } else {
+      if (qp.unacked >= qp.recovery_end) begin_recovery(qp);
+      qp.reported.insert(ack.held);
+      qp.lost_before = std::max(qp.lost_before, ack.held);
+    }
+  }
+  take_turn(qp);
 }
 
 }  // namespace fabricast::packet::testing
