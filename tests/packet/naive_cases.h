@@ -96,11 +96,68 @@ inline Case random_lossy_case(std::uint64_t number) {
   return made;
 }
 
+inline Time random_time(base::RandomStream& random, std::uint64_t below_us) {
+  return Time::picoseconds(static_cast<std::int64_t>(random.below(below_us * 1'000'000)));
+}
+
+inline void draw_dcqcn(base::RandomStream& random, FabricProfile& p) {
+  p.congestion.control = catalog::RdmaCongestionControl::kDcqcn;
+  p.ecn.enabled = true;
+  p.ecn.pmax = random.uniform();
+  p.dcqcn.g = 1.0 / static_cast<double>(2ULL << random.below(8));
+  p.dcqcn.alpha_timer = 1_us + random_time(random, 50);
+  p.dcqcn.increase_timer = 1_us + random_time(random, 50);
+  p.dcqcn.cnp_interval = random_time(random, 50);
+  p.dcqcn.decrease_interval = random_time(random, 10);
+  p.dcqcn.byte_counter = Bytes(static_cast<std::int64_t>(10'000 + random.below(1'000'000)));
+  p.dcqcn.fast_recovery_steps = static_cast<int>(1 + random.below(5));
+  p.dcqcn.clamp_target = random.below(2) == 0;
+  p.dcqcn.additive_increase = Rate::gigabits_per_second(5 * random.uniform());
+  p.dcqcn.hyper_increase = Rate::gigabits_per_second(20 * random.uniform());
+}
+
+inline void draw_hpcc(base::RandomStream& random, FabricProfile& p) {
+  p.congestion.control = catalog::RdmaCongestionControl::kHpcc;
+  p.hpcc.eta = 0.5 + 0.5 * random.uniform();
+  p.hpcc.max_stage = static_cast<int>(random.below(6));
+  p.hpcc.additive_increase = Bytes(static_cast<std::int64_t>(random.below(2000)));
+  if (random.below(2) == 0) p.hpcc.base_rtt = 1_us + random_time(random, 10);
+}
+
+inline void draw_ib_congestion(base::RandomStream& random, FabricProfile& p) {
+  p.congestion.control = catalog::RdmaCongestionControl::kInfiniBand;
+  p.ibcc.threshold = static_cast<int>(1 + random.below(15));
+  p.ibcc.marking_rate = static_cast<int>(random.below(8));
+  p.ibcc.packet_size = static_cast<int>(random.below(3));
+  p.ibcc.victim_mask = random.below(2) == 0;
+  p.ibcc.ccti_increase = static_cast<int>(1 + random.below(3));
+  p.ibcc.ccti_limit = static_cast<int>(1 + random.below(127));
+  p.ibcc.ccti_timer = static_cast<int>(1 + random.below(20));
+  p.ibcc.cct_step = random.uniform();
+}
+
+/// A congestion control at work; losses, too, in half of the cases.
+inline Case random_controlled_case(std::uint64_t number) {
+  Case made = number / 4 % 2 == 0 ? random_case(number) : random_lossy_case(number);
+  base::RandomStream random(number, "control-against-the-naive-engine");
+  FabricProfile& p = made.profile;
+  for (NaiveEngine::Job& job : made.jobs) job.size = job.size + 100_KiB;
+  if (p.kind == FabricKind::kInfiniBand) {
+    draw_ib_congestion(random, p);
+  } else if (random.below(2) == 0) {
+    draw_dcqcn(random, p);
+  } else {
+    draw_hpcc(random, p);
+  }
+  return made;
+}
+
 /// What a run comes to: times of delivery, and whether a queue pair gave up and ended it.
 struct Played {
   std::vector<Time> done;
   bool gave_up = false;
   network::Counters counters;
+  std::uint64_t waits_for_pace = 0;  ///< only the naive engine counts them
 };
 
 /// What the cases have met, so that a test can say that they were worth playing.
@@ -112,6 +169,8 @@ struct Met {
   std::uint64_t lossy = 0;
   std::uint64_t timed_out = 0;
   std::uint64_t gave_up = 0;
+  std::uint64_t notified = 0;
+  std::uint64_t paced = 0;
   std::uint64_t shared = 0;  ///< runs on several threads
 
   void add(const Played& played) {
@@ -123,6 +182,7 @@ struct Met {
     lossy += c.dropped_packets > 0 ? 1 : 0;
     timed_out += c.timeouts > 0 ? 1 : 0;
     gave_up += played.gave_up ? 1 : 0;
+    notified += c.cnps > 0 ? 1 : 0;
   }
 };
 
@@ -132,6 +192,7 @@ inline Played play_naively(const Case& c, std::uint64_t seed) {
   played.done = naive.run(c.jobs);
   played.gave_up = naive.gave_up;
   played.counters = naive.counters;
+  played.waits_for_pace = naive.waits_for_pace;
   return played;
 }
 
@@ -170,6 +231,7 @@ inline void expect_equal(const Played& fast, const Played& naive) {
   EXPECT_EQ(a.retransmitted_packets, b.retransmitted_packets);
   EXPECT_EQ(a.dropped_packets, b.dropped_packets);
   EXPECT_EQ(a.ecn_marked_packets, b.ecn_marked_packets);
+  EXPECT_EQ(a.cnps, b.cnps);
   EXPECT_EQ(a.pause_frames, b.pause_frames);
   EXPECT_EQ(a.timeouts, b.timeouts);
   EXPECT_EQ(a.max_queue_bytes, b.max_queue_bytes);
@@ -188,6 +250,7 @@ inline Met expect_agreement_on(MakeCase make, std::uint64_t count) {
     const Played fast = play(c, number, 1);
     expect_equal(fast, naive);
     met.add(fast);
+    met.paced += naive.waits_for_pace > 0 ? 1 : 0;
     for (int threads = 2; threads <= 3 && number % 4 == 0; ++threads) {
       if (partition(*c.fabric, static_cast<unsigned>(threads), c.profile.link.phy).parts == 1)
         continue;
@@ -218,6 +281,13 @@ inline void expect_agreement_with_losses(std::uint64_t count) {
   EXPECT_GT(met.timed_out, count / 10);
   EXPECT_GT(met.gave_up, 0U);
   EXPECT_LT(met.gave_up, count / 10);
+  EXPECT_GT(met.shared, count / 5);
+}
+
+inline void expect_agreement_with_control(std::uint64_t count) {
+  const Met met = expect_agreement_on(random_controlled_case, count);
+  EXPECT_GT(met.notified, count / 4);
+  EXPECT_GT(met.paced, count / 2);
   EXPECT_GT(met.shared, count / 5);
 }
 

@@ -2,11 +2,11 @@
 // The packet engine once more, naively: every packet is an object, every departure and every
 // arrival an event in an ordered set, every credit update a packet that arrives. No event is saved,
 // nothing is prefetched, nothing lies in a slab. It carries RoCE v2 and InfiniBand over ECMP, with
-// losses and every way of recovery, without rate control, and must agree with the fast engine to
-// the picosecond.
+// losses and every way of recovery and rate control, and must agree with the fast engine to the
+// picosecond.
 //
 // It shares with the fast engine only what has tests of its own: SharedBuffer, Arbiter, the credit
-// counters.
+// counters, and the state machines of congestion control.
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,9 @@
 #include "network/network.h"
 #include "packet/arbiter.h"
 #include "packet/credits.h"
+#include "packet/ib_congestion.h"
 #include "packet/packet.h"
+#include "packet/rdma_congestion.h"
 #include "packet/shared_buffer.h"
 
 namespace fabricast::packet::testing {
@@ -40,6 +42,10 @@ class NaiveEngine {
         profile_(profile),
         seed_(seed),
         drop_probability_(drop_probability) {
+    if (controlled_by(catalog::RdmaCongestionControl::kHpcc)) {
+      profile_.link.header += profile_.hpcc.int_header;
+      profile_.link.ack += profile_.hpcc.int_header;
+    }
     const auto ports = fabric_->ports();
     ports_.resize(ports.size());
     for (std::uint32_t p = 0; p < ports.size(); ++p) build_port(p);
@@ -73,6 +79,7 @@ class NaiveEngine {
 
   bool gave_up = false;        ///< a queue pair has, and the run ended
   network::Counters counters;  ///< those of packets
+  std::uint64_t waits_for_pace = 0;
 
  private:
   // In the order in which the fast engine takes what happens at one instant. Credits come first: it
@@ -83,6 +90,9 @@ class NaiveEngine {
     kWake,
     kPause,
     kResume,
+    kCredit,
+    kPaced,
+    kControlTimer,
     kRetransmit,
     kMessageStart,
     kDelivered,
@@ -111,11 +121,19 @@ class NaiveEngine {
     std::uint32_t lost_before = 0;     ///< what lies before it and is not reported is lost
     std::uint32_t recovery_end = 0;
     std::set<std::uint32_t> resent;  ///< in this recovery
+    // Its rate.
+    RdmaCongestion control;
+    bool paced = false;          ///< waits for its pace, in no ring
+    std::int64_t pace = 0;       ///< until then
+    std::int64_t sent_at = 0;    ///< the last packet
+    std::int64_t sent_wire = 0;  ///< and its length
+    Time deadline_of_control = Time::max();
     // The receiver.
     std::uint32_t expected = 0;
     std::set<std::uint32_t> held;  ///< behind a gap
     std::uint32_t unreported = 0;
     bool nak_sent = false;  ///< for this gap
+    std::optional<std::int64_t> last_cnp;
     std::list<Message> receiving;
   };
   struct Packet {
@@ -128,6 +146,7 @@ class NaiveEngine {
     std::uint32_t ingress = 0;
     std::int64_t earliest = 0;
     bool marked = false;
+    std::vector<IntHop> hops;  ///< telemetry of the switches that it has left
     bool ack_request = false;
   };
   using PacketPtr = std::shared_ptr<Packet>;
@@ -140,16 +159,22 @@ class NaiveEngine {
     std::uint32_t device = 0;
     bool to_switch = false;
     bool from_switch = false;
+    std::int64_t sent = 0;         ///< bytes
+    std::list<PacketPtr> control;  ///< CNPs, above every class
     std::vector<std::list<PacketPtr>> queues;
     std::vector<std::int64_t> bytes;
     std::vector<std::list<QueuePair*>> ready;
     std::vector<bool> paused;
     std::vector<CreditSender> credits;
     std::vector<CreditReceiver> receivers;
+    std::vector<FecnMarker> markers;
     Arbiter arbiter;
     std::uint32_t draws = 0;
   };
 
+  bool controlled_by(catalog::RdmaCongestionControl control) const {
+    return profile_.congestion.control == control;
+  }
   bool credits() const { return profile_.kind == FabricKind::kInfiniBand; }
   std::size_t classes() const { return static_cast<std::size_t>(profile_.classes.count); }
   std::size_t lossless() const {
@@ -174,6 +199,7 @@ class NaiveEngine {
     port.paused.resize(classes());
     port.credits.resize(classes());
     port.receivers.resize(classes());
+    port.markers.resize(classes());
     port.arbiter = Arbiter(credits() ? Arbiter::Kind::kInfiniBand : Arbiter::Kind::kEthernet);
     for (std::size_t c = 0; c < classes() && credits(); ++c) {
       const std::uint32_t buffer = credit_blocks(profile_.credits.vl_buffer.count());
@@ -249,15 +275,28 @@ class NaiveEngine {
   static std::optional<std::uint32_t> lost(const QueuePair& qp);
   bool has_work(const QueuePair& qp) const;
   void take_turn(QueuePair& qp);
+  void wait_for_turn(QueuePair& qp);
   PacketPtr pull(Port& port, std::size_t c);
   void arm(QueuePair& qp);
   void on_timeout(QueuePair& qp);
   static void begin_recovery(QueuePair& qp);
   void at_host(const Packet& packet);
-  void reply(QueuePair& qp, PacketType type, std::uint32_t held = 0);
+  void reply(const Packet& to, PacketType type);
   void on_data(const Packet& packet);
+  bool acknowledge(const Packet& packet);
   bool complete_messages(QueuePair& qp);
   void on_ack(const Packet& ack);
+
+  // Congestion control (naive_control.h).
+  std::int64_t idle_time(const std::vector<std::uint32_t>& path, std::int64_t wire) const;
+  void begin_control(QueuePair& qp);
+  std::int64_t may_leave_at(const QueuePair& qp) const;
+  void wait_for_pace(QueuePair& qp);
+  void heed_control(QueuePair& qp);
+  void on_cnp(QueuePair& qp);
+  bool is_control(const Packet& packet) const;
+  void stamp(std::uint32_t index, Packet& packet);
+  void mark_at_root(Port& port, Packet& packet);
 
   std::shared_ptr<const fabric::Fabric> fabric_;
   FabricProfile profile_;
@@ -279,5 +318,6 @@ class NaiveEngine {
 
 }  // namespace fabricast::packet::testing
 
+#include "naive_control.h"
 #include "naive_links.h"
 #include "naive_rdma.h"

@@ -13,5 +13,9 @@ TEST(AgainstTheNaiveEngine, EveryTimeAndCounterIsTheSameIn10000ScenariosWithLoss
   testing::expect_agreement_with_losses(10'000);
 }
 
+TEST(AgainstTheNaiveEngine, EveryTimeAndCounterIsTheSameIn10000ScenariosUnderCongestionControl) {
+  testing::expect_agreement_with_control(10'000);
+}
+
 }  // namespace
 }  // namespace fabricast::packet

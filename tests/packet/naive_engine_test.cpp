@@ -13,5 +13,9 @@ TEST(AgainstTheNaiveEngine, EveryTimeAndCounterIsTheSameIn300ScenariosWithLosses
   testing::expect_agreement_with_losses(300);
 }
 
+TEST(AgainstTheNaiveEngine, EveryTimeAndCounterIsTheSameIn300ScenariosUnderCongestionControl) {
+  testing::expect_agreement_with_control(300);
+}
+
 }  // namespace
 }  // namespace fabricast::packet

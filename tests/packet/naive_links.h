@@ -16,11 +16,21 @@ inline void NaiveEngine::try_start(std::uint32_t index) {
     wake(index, port.busy_until);
     return;
   }
+  if (!port.control.empty()) {
+    const PacketPtr first = port.control.front();
+    if (first->earliest <= now_) {
+      port.control.pop_front();
+      transmit(index, first);
+      return;
+    }
+    wake(index, first->earliest);
+  }
   unsigned eligible = 0;
   for (unsigned c = 0; c < classes(); ++c) {
     const bool something = !port.queues[c].empty() || !port.ready[c].empty();
     if (something && !port.paused[c]) eligible |= 1U << c;
   }
+  const Arbiter before = port.arbiter;
   while (eligible != 0) {
     const unsigned c = classes() > 1 ? port.arbiter.choose(profile_.classes, eligible) : 0;
     eligible &= ~(1U << c);
@@ -30,6 +40,7 @@ inline void NaiveEngine::try_start(std::uint32_t index) {
       return;
     }
   }
+  port.arbiter = before;
 }
 
 inline bool NaiveEngine::may_go(Port& port, std::size_t c, std::int64_t wire) {
@@ -50,6 +61,7 @@ inline NaiveEngine::PacketPtr NaiveEngine::take(std::uint32_t index, std::size_t
     if (!may_go(port, c, head->wire)) return nullptr;
     port.queues[c].pop_front();
     port.bytes[c] -= head->wire;
+    if (port.from_switch) mark_at_root(port, *head);
     return head;
   }
   return pull(port, c);
@@ -57,7 +69,11 @@ inline NaiveEngine::PacketPtr NaiveEngine::take(std::uint32_t index, std::size_t
 
 inline void NaiveEngine::transmit(std::uint32_t index, const PacketPtr& packet) {
   Port& port = ports_[index];
-  if (port.from_switch) leave(*packet);
+  if (port.from_switch) {
+    leave(*packet);
+    stamp(index, *packet);
+  }
+  port.sent += packet->wire;
   const std::int64_t whole = serialisation(port, packet->wire);
   const bool head_counts =
       port.to_switch && profile_.switching.forwarding == catalog::Forwarding::kCutThrough;
@@ -71,6 +87,7 @@ inline void NaiveEngine::transmit(std::uint32_t index, const PacketPtr& packet) 
 }
 
 inline void NaiveEngine::leave(const Packet& packet) {
+  if (is_control(packet)) return;
   const std::size_t c = packet.qp->traffic_class;
   if (credits()) {
     give_back(packet.ingress, c, packet.wire);
@@ -97,10 +114,9 @@ inline void NaiveEngine::give_back(std::uint32_t ingress, std::size_t c, std::in
   const std::uint32_t sender = ports_[ingress].peer;
   const std::int64_t arrival = link_control(ingress, kFlowControlPacketBytes);
   const std::uint32_t limit = receiver.advertise();
-  at(arrival, kUpdate, sender, 0, [this, sender, c, limit, arrival] {
-    ports_[sender].credits[c].update(limit);
-    wake(sender, arrival);
-  });
+  at(arrival, kUpdate, sender, 0,
+     [this, sender, c, limit] { ports_[sender].credits[c].update(limit); });
+  at(arrival, kCredit, sender, 0, [this, sender] { try_start(sender); });
 }
 
 inline void NaiveEngine::pause(std::uint32_t ingress, std::size_t c, bool xoff) {
@@ -143,7 +159,7 @@ inline void NaiveEngine::arrive(std::uint32_t index, const PacketPtr& packet) {
   const bool lost = packet->type == PacketType::kData && drop_probability_ > 0 &&
                     draw(egress) < drop_probability_;
   if (lost && credits()) give_back(in.peer, c, packet->wire);
-  if (lost || (!credits() && !admit(*packet, in.peer, egress))) {
+  if (lost || (!credits() && !is_control(*packet) && !admit(*packet, in.peer, egress))) {
     ++counters.dropped_packets;
     return;
   }
@@ -171,9 +187,13 @@ inline bool NaiveEngine::admit(Packet& packet, std::uint32_t ingress, std::uint3
 inline void NaiveEngine::enqueue(std::uint32_t index, const PacketPtr& packet) {
   Port& port = ports_[index];
   const std::size_t c = packet->qp->traffic_class;
-  port.queues[c].push_back(packet);
-  port.bytes[c] += packet->wire;
-  counters.max_queue_bytes = std::max(counters.max_queue_bytes, port.bytes[c]);
+  if (is_control(*packet)) {
+    port.control.push_back(packet);
+  } else {
+    port.queues[c].push_back(packet);
+    port.bytes[c] += packet->wire;
+    counters.max_queue_bytes = std::max(counters.max_queue_bytes, port.bytes[c]);
+  }
   try_start(index);
 }
 

@@ -21,6 +21,7 @@ inline NaiveEngine::QueuePair& NaiveEngine::queue_pair(const Job& job) {
     qp->traffic_class = job.traffic_class;
     qp->there = path(job.from, job.to, hash);
     qp->back = path(job.to, job.from, base::mix64(hash));
+    begin_control(*qp);
     made.push_back(std::move(qp));
   }
   return *made[turn_[key]++ % made.size()];
@@ -50,19 +51,29 @@ inline std::optional<std::uint32_t> NaiveEngine::lost(const QueuePair& qp) {
 }
 
 inline bool NaiveEngine::has_work(const QueuePair& qp) const {
-  std::int64_t most = std::numeric_limits<std::int64_t>::max();  // packets under way
+  const std::int64_t under_way = qp.next - qp.unacked;
   const std::int64_t mtu = profile_.link.mtu.count();
+  const std::int64_t wire = mtu + profile_.link.header.count();
   const std::int64_t window = profile_.transport.window.count();
-  if (window > 0) most = (window + mtu - 1) / mtu;
-  return lost(qp) || (qp.next < qp.posted && qp.next - qp.unacked < most);
+  const bool open = under_way == 0 || ((window == 0 || under_way * mtu < window) &&
+                                       under_way * wire < qp.control.window_bytes());
+  return lost(qp) || (qp.next < qp.posted && open);
 }
 
-// A queue pair that has work stands in its adapter's ring.
+// A queue pair that has work stands in its adapter's ring, or waits for its pace.
 inline void NaiveEngine::take_turn(QueuePair& qp) {
   if (qp.ready || !has_work(qp)) return;
+  wait_for_turn(qp);
+  if (!qp.paced) try_start(qp.there.front());
+}
+
+inline void NaiveEngine::wait_for_turn(QueuePair& qp) {
   qp.ready = true;
-  ports_[qp.there.front()].ready[qp.traffic_class].push_back(&qp);
-  try_start(qp.there.front());
+  if (may_leave_at(qp) > now_) {
+    wait_for_pace(qp);
+  } else {
+    ports_[qp.there.front()].ready[qp.traffic_class].push_back(&qp);
+  }
 }
 
 // The next packet of the first queue pair that has work.
@@ -91,8 +102,13 @@ inline NaiveEngine::PacketPtr NaiveEngine::pull(Port& port, std::size_t c) {
     qp.highest = std::max(qp.highest, qp.next);
     packet->ack_request = qp.next < qp.posted && !has_work(qp);
   }
-  qp.ready = has_work(qp);
-  if (qp.ready) ring.push_back(&qp);
+  // A window may shrink below what the receiver acknowledges at once.
+  if (qp.control.window_bytes() != kNoWindow) packet->ack_request = true;
+  qp.sent_at = now_;
+  qp.sent_wire = packet->wire;
+  qp.control.on_sent(profile_, packet->wire);
+  qp.ready = false;
+  if (has_work(qp)) wait_for_turn(qp);
   return packet;
 }
 
@@ -126,51 +142,73 @@ inline void NaiveEngine::begin_recovery(QueuePair& qp) {
 inline void NaiveEngine::at_host(const Packet& packet) {
   if (packet.type == PacketType::kData) {
     on_data(packet);
+  } else if (packet.type == PacketType::kCnp) {
+    on_cnp(*packet.qp);
   } else {
     on_ack(packet);
   }
 }
 
-inline void NaiveEngine::reply(QueuePair& qp, PacketType type, std::uint32_t held) {
+// What the receiver says to a packet that has come; a mark on InfiniBand goes back with it (BECN).
+inline void NaiveEngine::reply(const Packet& to, PacketType type) {
+  QueuePair& qp = *to.qp;
   auto packet = std::make_shared<Packet>();
   packet->qp = &qp;
   packet->type = type;
-  packet->sequence = qp.expected;
-  packet->held = held;
-  packet->wire = profile_.link.ack.count();
   packet->earliest = now_;
+  if (type == PacketType::kCnp) {
+    ++counters.cnps;
+    packet->wire = credits() ? 42 : 98;  // 16 bytes behind the headers (annexes A10 and A17)
+  } else {
+    packet->sequence = qp.expected;
+    packet->held = to.sequence;
+    packet->wire = profile_.link.ack.count();
+    packet->marked = credits() && to.marked;
+    packet->hops = to.hops;
+  }
   enqueue(qp.back.front(), packet);
 }
 
 inline void NaiveEngine::on_data(const Packet& packet) {
+  QueuePair& qp = *packet.qp;
+  if (packet.marked) ++counters.ecn_marked_packets;
+  const bool due = !qp.last_cnp || now_ - *qp.last_cnp >= profile_.dcqcn.cnp_interval.ps();
+  if (packet.marked && controlled_by(catalog::RdmaCongestionControl::kDcqcn) && due) {
+    qp.last_cnp = now_;
+    reply(packet, PacketType::kCnp);
+  }
+  const bool answered = acknowledge(packet);
+  if (packet.marked && credits() && !answered) reply(packet, PacketType::kCnp);
+}
+
+// False where a packet draws no answer.
+inline bool NaiveEngine::acknowledge(const Packet& packet) {
   using catalog::LossRecovery;
   const LossRecovery recovery = profile_.transport.recovery;
   QueuePair& qp = *packet.qp;
-  if (packet.marked) ++counters.ecn_marked_packets;
   if (packet.sequence < qp.expected || qp.held.count(packet.sequence) != 0) {  // a duplicate
-    reply(qp, PacketType::kAck);
-    return;
+    reply(packet, PacketType::kAck);
+    return true;
   }
   if (packet.sequence > qp.expected) {  // behind a gap
     if (recovery != LossRecovery::kGoBackN) qp.held.insert(packet.sequence);
     const bool first = !qp.nak_sent;
     qp.nak_sent = true;
-    if (recovery == LossRecovery::kSelectiveRepeat ||
-        (recovery == LossRecovery::kGoBackN && first)) {
-      reply(qp, PacketType::kNak, packet.sequence);
-    }
-    return;
+    const bool says_so =
+        recovery == LossRecovery::kSelectiveRepeat || (recovery == LossRecovery::kGoBackN && first);
+    if (says_so) reply(packet, PacketType::kNak);
+    return says_so;
   }
   ++qp.expected;
   while (qp.held.erase(qp.expected) != 0) ++qp.expected;
   qp.nak_sent = false;
   ++qp.unreported;
   const bool message_done = complete_messages(qp);
-  if (message_done || packet.ack_request ||
-      qp.unreported >= static_cast<std::uint32_t>(profile_.transport.ack_every)) {
-    qp.unreported = 0;
-    reply(qp, PacketType::kAck);
-  }
+  const auto every = static_cast<std::uint32_t>(profile_.transport.ack_every);
+  if (!message_done && !packet.ack_request && qp.unreported < every) return false;
+  qp.unreported = 0;
+  reply(packet, PacketType::kAck);
+  return true;
 }
 
 // True when a message ends before the next expected packet.
@@ -190,7 +228,8 @@ inline bool NaiveEngine::complete_messages(QueuePair& qp) {
 
 inline void NaiveEngine::on_ack(const Packet& ack) {
   QueuePair& qp = *ack.qp;
-  if (ack.sequence > qp.unacked) {
+  const std::uint32_t newly = ack.sequence - std::min(qp.unacked, ack.sequence);
+  if (newly > 0) {
     qp.unacked = ack.sequence;
     qp.next = std::max(qp.next, qp.unacked);
     qp.retries = 0;
@@ -204,6 +243,17 @@ inline void NaiveEngine::on_ack(const Packet& ack) {
       qp.reported.insert(ack.held);
       qp.lost_before = std::max(qp.lost_before, ack.held);
     }
+  }
+  if (qp.control.active()) {
+    RdmaAck heard;
+    heard.now = Time::picoseconds(now_);
+    heard.newly = newly * profile_.link.mtu.count();
+    heard.unacked = qp.unacked;
+    heard.next = qp.next;
+    heard.echo = ack.marked;
+    heard.hops = ack.hops;
+    qp.control.on_ack(profile_, heard);
+    heed_control(qp);
   }
   take_turn(qp);
 }
