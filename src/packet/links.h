@@ -130,9 +130,12 @@ void Engine<K>::try_start(std::uint32_t index) {
     if (!port.down) wake_at(index, port.busy_until_ps);
     return;
   }
-  if (!port.control.empty()) {
+  const bool notified = !port.control.empty();
+  const std::int64_t whole_ps = notified ? packets_[port.control.front()].time_ps : kNever;
+  if (whole_ps <= now_ps) {
     transmit(index, port.control.pop(packets_));
   } else {
+    if (notified) wake_at(index, whole_ps);  // its tail is not in yet and this link is faster
     // kResume and kCredit try again for a class that is held.
     unsigned eligible = (port.queued | port.ready) & ~port.paused & 0xffU;
     PacketIndex packet = kNone;
