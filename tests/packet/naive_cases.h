@@ -1,6 +1,8 @@
 #pragma once
 // Random scenarios for the fast and the naive engine.
 
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -18,21 +20,27 @@ struct Case {
 
 inline std::shared_ptr<const fabric::Fabric> random_fabric(base::RandomStream& random, int& nodes) {
   const auto per_leaf = static_cast<int>(2 + random.below(4));
+  fabric::TopologySpec spec;
   switch (random.below(3)) {
     case 0:
       nodes = 2 + static_cast<int>(random.below(6));
-      return one_switch(nodes);
+      spec = topology(fabric::TopologyKind::kSingleSwitch, nodes);
+      break;
     case 1:
       nodes =
           per_leaf + 1 + static_cast<int>(random.below(2 * static_cast<std::uint64_t>(per_leaf)));
-      return leaf_spine(nodes, per_leaf);
-    default: {
-      fabric::TopologySpec spec = topology(fabric::TopologyKind::kFatTree, 16);
+      spec = topology(fabric::TopologyKind::kLeafSpine, nodes);
+      spec.switch_ports = 2 * per_leaf;
+      spec.nodes_per_leaf = per_leaf;
+      break;
+    default:
+      spec = topology(fabric::TopologyKind::kFatTree, 16);
       spec.switch_ports = 4;
       nodes = spec.nodes;
-      return std::make_shared<const fabric::Fabric>(fabric::build(spec));
-    }
   }
+  const std::array<Rate, 4> rates = {200_gbps, 200_gbps, 300_gbps, 400_gbps};
+  spec.switch_rate = rates[random.below(rates.size())];  // between switches
+  return std::make_shared<const fabric::Fabric>(fabric::build(spec));
 }
 
 inline Case random_case(std::uint64_t number) {
@@ -51,6 +59,7 @@ inline Case random_case(std::uint64_t number) {
   p.ecn.enabled = random.below(2) == 0;
   p.ecn.kmin = 8_KiB;
   p.ecn.kmax = 200_KiB;
+  p.ecn.pmax = random.uniform();
   p.classes.count = static_cast<int>(1 + random.below(3));
   p.classes.scheduling =
       random.below(2) == 0 ? catalog::Scheduling::kStrict : catalog::Scheduling::kWeighted;
@@ -61,7 +70,7 @@ inline Case random_case(std::uint64_t number) {
   }
   p.pfc.lossless_classes = 3;
   p.pfc.alpha = 1.0 / static_cast<double>(1 << random.below(6));
-  p.switching.buffer = Bytes(900'000 + static_cast<std::int64_t>(random.below(300'000)));
+  p.switching.buffer = Bytes(1'200'000 + static_cast<std::int64_t>(random.below(300'000)));
   p.credits.vl_buffer = Bytes(64 * static_cast<std::int64_t>(130 + random.below(800)));
   if (random.below(2) == 0) p.switching.forwarding = catalog::Forwarding::kStoreAndForward;
   const auto n = static_cast<std::uint64_t>(nodes);

@@ -307,6 +307,7 @@ class NaiveEngine {
   std::map<std::tuple<std::int64_t, int, std::uint32_t, std::uint32_t, std::uint64_t>,
            std::function<void()>>
       events_;
+  std::set<std::pair<std::int64_t, std::uint32_t>> wakes_;  ///< time and port
   std::uint32_t queue_pairs_ = 0;
   std::vector<Port> ports_;
   std::map<std::uint32_t, SharedBuffer> buffers_;

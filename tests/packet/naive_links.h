@@ -7,7 +7,11 @@
 namespace fabricast::packet::testing {
 
 inline void NaiveEngine::wake(std::uint32_t index, std::int64_t time) {
-  at(time, kWake, index, 0, [this, index] { try_start(index); });
+  if (!wakes_.emplace(time, index).second) return;  // or they would breed
+  at(time, kWake, index, 0, [this, index] {
+    wakes_.erase({now_, index});
+    try_start(index);
+  });
 }
 
 inline void NaiveEngine::try_start(std::uint32_t index) {
