@@ -52,6 +52,10 @@ inline Case random_case(std::uint64_t number) {
   made.profile = credits ? infiniband() : roce();
   FabricProfile& p = made.profile;
   p.paths.routing = catalog::Routing::kEcmp;
+  if (random.below(4) == 0) {  // packets overtake each other
+    p.paths.routing = catalog::Routing::kAdaptive;
+    p.transport.recovery = static_cast<catalog::LossRecovery>(random.below(3));
+  }
   p.paths.qps_per_connection = static_cast<int>(1 + random.below(3));
   p.transport.timeout_exponent = 20;  // a timer that never fires here
   p.transport.ack_every = static_cast<int>(1 + random.below(4));

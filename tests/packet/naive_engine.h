@@ -1,9 +1,9 @@
 #pragma once
 // The packet engine once more, naively: every packet is an object, every departure and every
 // arrival an event in an ordered set, every credit update a packet that arrives. No event is saved,
-// nothing is prefetched, nothing lies in a slab. It carries RoCE v2 and InfiniBand over ECMP, with
-// losses and every way of recovery and rate control, and must agree with the fast engine to the
-// picosecond.
+// nothing is prefetched, nothing lies in a slab. It carries RoCE v2 and InfiniBand over ECMP or
+// adaptive routing, with losses and every way of recovery and rate control, and must agree with the
+// fast engine to the picosecond.
 //
 // It shares with the fast engine only what has tests of its own: SharedBuffer, Arbiter, the credit
 // counters, and the state machines of congestion control.
@@ -105,6 +105,8 @@ class NaiveEngine {
   };
   struct QueuePair {
     std::uint32_t number = 0;  ///< in the order in which they were made
+    std::uint32_t source = 0;
+    std::uint32_t destination = 0;
     unsigned traffic_class = 0;
     std::vector<std::uint32_t> there;
     std::vector<std::uint32_t> back;
@@ -266,6 +268,7 @@ class NaiveEngine {
   void pause(std::uint32_t ingress, std::size_t c, bool xoff);
   double draw(std::uint32_t port);
   void arrive(std::uint32_t index, const PacketPtr& packet);
+  std::uint32_t next_port(const Packet& packet) const;
   bool admit(Packet& packet, std::uint32_t ingress, std::uint32_t egress);
   void enqueue(std::uint32_t index, const PacketPtr& packet);
 

@@ -152,8 +152,7 @@ inline void NaiveEngine::arrive(std::uint32_t index, const PacketPtr& packet) {
     at_host(*packet);
     return;
   }
-  const auto& ports = packet->type == PacketType::kData ? packet->qp->there : packet->qp->back;
-  const std::uint32_t egress = ports[packet->hop];
+  const std::uint32_t egress = next_port(*packet);
   packet->earliest = now_;
   if (ports_[egress].q16 < in.q16 &&
       profile_.switching.forwarding == catalog::Forwarding::kCutThrough) {
@@ -168,6 +167,27 @@ inline void NaiveEngine::arrive(std::uint32_t index, const PacketPtr& packet) {
     return;
   }
   enqueue(egress, packet);
+}
+
+inline std::uint32_t NaiveEngine::next_port(const Packet& packet) const {
+  const bool there = packet.type == PacketType::kData;
+  const QueuePair& qp = *packet.qp;
+  if (profile_.paths.routing != catalog::Routing::kAdaptive) {
+    return (there ? qp.there : qp.back)[packet.hop];
+  }
+  // The shortest queue; of equals the first from a hash of the packet on.
+  const std::uint32_t device = ports_[packet.ingress].device;
+  const auto choices = fabric_->next_hops(fabric::DeviceId(device),
+                                          fabric::EndpointId(there ? qp.destination : qp.source));
+  const std::uint64_t of_packet = qp.number * 0x9e3779b9ULL + packet.sequence;
+  const std::size_t first = base::mix64(of_packet ^ base::mix64(device)) % choices.size();
+  std::uint32_t best = choices[first].index();
+  for (std::size_t i = 1; i < choices.size(); ++i) {
+    const std::uint32_t other = choices[(first + i) % choices.size()].index();
+    const auto queued = [&](std::uint32_t p) { return ports_[p].bytes[qp.traffic_class]; };
+    if (queued(other) < queued(best)) best = other;
+  }
+  return best;
 }
 
 // False: there is no room.

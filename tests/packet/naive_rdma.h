@@ -18,6 +18,8 @@ inline NaiveEngine::QueuePair& NaiveEngine::queue_pair(const Job& job) {
                                            job.traffic_class * 0x9e3779b97f4a7c15ULL);
     auto qp = std::make_unique<QueuePair>();
     qp->number = queue_pairs_++;
+    qp->source = job.from;
+    qp->destination = job.to;
     qp->traffic_class = job.traffic_class;
     qp->there = path(job.from, job.to, hash);
     qp->back = path(job.to, job.from, base::mix64(hash));
