@@ -57,6 +57,7 @@ inline Case random_case(std::uint64_t number) {
     p.transport.recovery = static_cast<catalog::LossRecovery>(random.below(3));
   }
   p.paths.qps_per_connection = static_cast<int>(1 + random.below(3));
+  p.paths.split_messages = random.below(2) == 0;
   p.transport.timeout_exponent = 20;  // a timer that never fires here
   p.transport.ack_every = static_cast<int>(1 + random.below(4));
   p.congestion.control = catalog::RdmaCongestionControl::kNone;
@@ -87,6 +88,7 @@ inline Case random_case(std::uint64_t number) {
     job.start = Time::picoseconds(static_cast<std::int64_t>(random.below(20)) * 1'000'000);
     job.traffic_class =
         static_cast<unsigned>(random.below(static_cast<std::uint64_t>(p.classes.count)));
+    if (random.below(4) == 0) job.completion = network::Completion::kAcknowledged;
     made.jobs.push_back(job);
   }
   return made;
@@ -217,7 +219,10 @@ inline Played play(const Case& c, std::uint64_t seed, int threads) {
   for (std::size_t i = 0; i < c.jobs.size(); ++i) {
     const NaiveEngine::Job& job = c.jobs[i];
     network->at(job.start, [&, i](Time) {
-      network->send(Rank(job.from), Rank(job.to), job.size, {.traffic_class = job.traffic_class},
+      network::SendOptions options;
+      options.traffic_class = job.traffic_class;
+      options.completion = job.completion;
+      network->send(Rank(job.from), Rank(job.to), job.size, options,
                     [&played, i](Time now) { played.done[i] = now; });
     });
   }

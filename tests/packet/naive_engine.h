@@ -58,11 +58,13 @@ class NaiveEngine {
     Bytes size;
     Time start;
     unsigned traffic_class = 0;
+    network::Completion completion = network::Completion::kDelivered;
   };
 
   /// When each job was delivered.
   std::vector<Time> run(const std::vector<Job>& jobs) {
     done_.resize(jobs.size());
+    parts_left_.resize(jobs.size());
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       at(jobs[i].start.ps(), kTimer, static_cast<std::uint32_t>(i), 0,
          [this, i, &jobs] { send(i, jobs[i]); });
@@ -99,9 +101,10 @@ class NaiveEngine {
     kTimer
   };
 
-  struct Message {
+  struct Message {  ///< or a queue pair's part of it
     std::size_t job = 0;
     std::uint32_t last = 0;  ///< sequence of its last packet
+    network::Completion completion = network::Completion::kDelivered;
   };
   struct QueuePair {
     std::uint32_t number = 0;  ///< in the order in which they were made
@@ -137,6 +140,11 @@ class NaiveEngine {
     bool nak_sent = false;  ///< for this gap
     std::optional<std::int64_t> last_cnp;
     std::list<Message> receiving;
+    std::list<Message> unacknowledged;  ///< the sender's
+  };
+  struct Connection {
+    std::vector<std::unique_ptr<QueuePair>> qps;
+    std::size_t turn = 0;
   };
   struct Packet {
     QueuePair* qp = nullptr;
@@ -273,8 +281,10 @@ class NaiveEngine {
   void enqueue(std::uint32_t index, const PacketPtr& packet);
 
   // Adapters (naive_rdma.h).
-  QueuePair& queue_pair(const Job& job);
+  Connection& connection(const Job& job);
   void send(std::size_t index, const Job& job);
+  void post(QueuePair& qp, std::int64_t bytes, Message message);
+  void complete_part(std::size_t job);
   static std::optional<std::uint32_t> lost(const QueuePair& qp);
   bool has_work(const QueuePair& qp) const;
   void take_turn(QueuePair& qp);
@@ -314,8 +324,8 @@ class NaiveEngine {
   std::uint32_t queue_pairs_ = 0;
   std::vector<Port> ports_;
   std::map<std::uint32_t, SharedBuffer> buffers_;
-  std::map<std::uint64_t, std::vector<std::unique_ptr<QueuePair>>> connections_;
-  std::map<std::uint64_t, std::size_t> turn_;
+  std::map<std::uint64_t, Connection> connections_;
+  std::vector<std::int64_t> parts_left_;  ///< of each job
   std::vector<Time> done_;
   std::size_t delivered_ = 0;
 };

@@ -7,12 +7,12 @@
 namespace fabricast::packet::testing {
 
 // The queue pairs of a pair and class, made when they are first used.
-inline NaiveEngine::QueuePair& NaiveEngine::queue_pair(const Job& job) {
+inline NaiveEngine::Connection& NaiveEngine::connection(const Job& job) {
   const std::uint64_t key = static_cast<std::uint64_t>(job.traffic_class) << 61 |
                             static_cast<std::uint64_t>(job.from) << 40 |
                             static_cast<std::uint64_t>(job.to) << 16;
-  auto& made = connections_[key];
-  for (int i = static_cast<int>(made.size()); i < profile_.paths.qps_per_connection; ++i) {
+  Connection& made = connections_[key];
+  for (int i = static_cast<int>(made.qps.size()); i < profile_.paths.qps_per_connection; ++i) {
     const std::uint64_t pair = base::mix64(key * 64 + static_cast<std::uint64_t>(i));
     const std::uint64_t hash = base::mix64(base::mix64(seed_ ^ base::hash_name("ecmp")) ^ pair ^
                                            job.traffic_class * 0x9e3779b97f4a7c15ULL);
@@ -24,19 +24,35 @@ inline NaiveEngine::QueuePair& NaiveEngine::queue_pair(const Job& job) {
     qp->there = path(job.from, job.to, hash);
     qp->back = path(job.to, job.from, base::mix64(hash));
     begin_control(*qp);
-    made.push_back(std::move(qp));
+    made.qps.push_back(std::move(qp));
   }
-  return *made[turn_[key]++ % made.size()];
+  return made;
 }
 
+// Queue pairs take messages in turn, or each its part of every one, in multiples of 128 bytes.
 inline void NaiveEngine::send(std::size_t index, const Job& job) {
-  QueuePair& qp = queue_pair(job);
+  Connection& to = connection(job);
+  const std::int64_t size = job.size.count();
+  const auto qps = static_cast<std::int64_t>(to.qps.size());
+  const std::int64_t part =
+      profile_.paths.split_messages ? ((size + qps - 1) / qps + 127) / 128 * 128 : size;
+  if (profile_.paths.split_messages) to.turn = 0;
+  for (std::int64_t sent = 0; sent < size; sent += part) {
+    ++parts_left_[index];
+    QueuePair& qp = *to.qps[to.turn++ % to.qps.size()];
+    post(qp, std::min(part, size - sent), {index, 0, job.completion});
+  }
+}
+
+inline void NaiveEngine::post(QueuePair& qp, std::int64_t bytes, Message message) {
   const auto before = static_cast<std::uint32_t>(qp.payloads.size());
-  for (std::int64_t left = job.size.count(); left > 0; left -= qp.payloads.back()) {
+  for (std::int64_t left = bytes; left > 0; left -= qp.payloads.back()) {
     qp.payloads.push_back(std::min(left, profile_.link.mtu.count()));
   }
   const auto end = static_cast<std::uint32_t>(qp.payloads.size());
-  qp.receiving.push_back({index, end - 1});
+  message.last = end - 1;
+  qp.receiving.push_back(message);
+  qp.unacknowledged.push_back(message);
   at(now_ + profile_.host.send_overhead.ps(), kMessageStart, qp.number, end - before,
      [this, &qp, packets = end - before] {
        qp.posted += packets;
@@ -217,15 +233,20 @@ inline bool NaiveEngine::acknowledge(const Packet& packet) {
 inline bool NaiveEngine::complete_messages(QueuePair& qp) {
   bool any = false;
   for (; !qp.receiving.empty() && qp.receiving.front().last < qp.expected; any = true) {
-    const std::size_t job = qp.receiving.front().job;
+    const Message message = qp.receiving.front();
     qp.receiving.pop_front();
-    at(now_ + profile_.host.receive_overhead.ps(), kDelivered, static_cast<std::uint32_t>(job), 0,
-       [this, job] {
-         done_[job] = Time::picoseconds(now_);
-         ++delivered_;
-       });
+    if (message.completion == network::Completion::kDelivered) complete_part(message.job);
   }
   return any;
+}
+
+inline void NaiveEngine::complete_part(std::size_t job) {
+  if (--parts_left_[job] > 0) return;
+  at(now_ + profile_.host.receive_overhead.ps(), kDelivered, static_cast<std::uint32_t>(job), 0,
+     [this, job] {
+       done_[job] = Time::picoseconds(now_);
+       ++delivered_;
+     });
 }
 
 inline void NaiveEngine::on_ack(const Packet& ack) {
@@ -235,6 +256,11 @@ inline void NaiveEngine::on_ack(const Packet& ack) {
     qp.unacked = ack.sequence;
     qp.next = std::max(qp.next, qp.unacked);
     qp.retries = 0;
+    while (!qp.unacknowledged.empty() && qp.unacknowledged.front().last < qp.unacked) {
+      const Message message = qp.unacknowledged.front();
+      qp.unacknowledged.pop_front();
+      if (message.completion == network::Completion::kAcknowledged) complete_part(message.job);
+    }
     if (qp.unacked < qp.next) arm(qp);
   }
   if (ack.type == PacketType::kNak && ack.sequence >= qp.unacked && ack.sequence < qp.next) {
