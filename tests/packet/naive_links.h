@@ -57,7 +57,7 @@ inline bool NaiveEngine::may_go(Port& port, std::size_t c, std::int64_t wire) {
 inline NaiveEngine::PacketPtr NaiveEngine::take(std::uint32_t index, std::size_t c) {
   Port& port = ports_[index];
   if (!port.queues[c].empty()) {
-    const PacketPtr head = port.queues[c].front();
+    PacketPtr head = port.queues[c].front();
     if (head->earliest > now_) {
       wake(index, head->earliest);
       return nullptr;
