@@ -5,6 +5,7 @@
 // transmission starts, since a switch frees its cells as they leave. Included by engine.h only.
 
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
 #include "packet/engine.h"
@@ -129,18 +130,26 @@ void Engine<K>::try_start(std::uint32_t index) {
     if (!port.down) wake_at(index, port.busy_until_ps);
     return;
   }
-  if (!port.control.empty()) {
+  const bool notified = !port.control.empty();
+  const std::int64_t whole_ps = notified ? packets_[port.control.front()].time_ps : kNever;
+  if (whole_ps <= now_ps) {
     transmit(index, port.control.pop(packets_));
   } else {
+    if (notified) wake_at(index, whole_ps);  // its tail is not in yet and this link is faster
     // kResume and kCredit try again for a class that is held.
     unsigned eligible = (port.queued | port.ready) & ~port.paused & 0xffU;
     PacketIndex packet = kNone;
+    std::optional<Arbiter> before;
+    if (several_classes_) before = arbiters_[index];
     while (eligible != 0 && packet == kNone) {
       const unsigned c = several_classes_ ? arbiters_[index].choose(profile_.classes, eligible) : 0;
       packet = take(index, c);
       eligible &= ~(1U << c);
     }
-    if (packet == kNone) return;
+    if (packet == kNone) {
+      if (before) arbiters_[index] = *before;  // how often it is tried leaves no trace
+      return;
+    }
     if (several_classes_) {
       arbiters_[index].served(profile_.classes, packets_[packet].traffic_class,
                               packets_[packet].wire);

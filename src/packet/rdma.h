@@ -339,7 +339,7 @@ void Engine<K>::on_gap(QueuePair& qp, std::uint32_t held) {
     reported.recovery_end = qp.next;
     reported.resent_end = qp.unacked;
   }
-  if (qp.resend == kNone) qp.resend = reported.next_lost(qp.unacked);
+  qp.resend = reported.next_lost(qp.unacked);
 }
 
 template <FabricKind K>

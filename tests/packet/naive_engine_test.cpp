@@ -6,7 +6,15 @@ namespace fabricast::packet {
 namespace {
 
 TEST(AgainstTheNaiveEngine, EveryTimeAndCounterIsTheSameIn300Scenarios) {
-  testing::expect_agreement_on(300);
+  testing::expect_agreement_without_loss(300);
+}
+
+TEST(AgainstTheNaiveEngine, EveryTimeAndCounterIsTheSameIn300ScenariosWithLosses) {
+  testing::expect_agreement_with_losses(300);
+}
+
+TEST(AgainstTheNaiveEngine, EveryTimeAndCounterIsTheSameIn300ScenariosUnderCongestionControl) {
+  testing::expect_agreement_with_control(300);
 }
 
 }  // namespace
