@@ -83,7 +83,7 @@ class Network {
   /// One member's part of an all-reduce of `size` bytes (> 0), complete when the result is visible
   /// at it. Every member has to call this as often, with the same sizes, in the same order.
   virtual void reduce(ReductionGroup group, base::Rank rank, base::Bytes size,
-                      Callback on_complete);
+                      const Callback& on_complete);
   /// Gives the tree back. PRECONDITION: nothing is being reduced over it.
   virtual void release_reduction(ReductionGroup group) { static_cast<void>(group); }
   /// PRECONDITION: at >= now().
@@ -95,7 +95,8 @@ class Network {
   virtual Counters counters() const = 0;
 };
 
-inline void Network::reduce(ReductionGroup, base::Rank, base::Bytes, Callback) {
+inline void Network::reduce(ReductionGroup /*group*/, base::Rank /*rank*/, base::Bytes /*size*/,
+                            const Callback& /*on_complete*/) {
   throw base::failure("a network that reduces nothing was asked to");
 }
 

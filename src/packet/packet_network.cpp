@@ -34,14 +34,14 @@ std::unique_ptr<PacketNetwork> make(std::shared_ptr<const fabric::Fabric> fabric
 // What is too long for the switches goes in pieces; each claims them anew when the one before is
 // complete.
 void PacketNetwork::reduce(network::ReductionGroup group, base::Rank rank, base::Bytes size,
-                           network::Callback on_complete) {
+                           const network::Callback& on_complete) {
   const base::Bytes piece = std::min(size, largest_reduction());
   if (piece == size) {
-    reduce_once(group, rank, size, std::move(on_complete));
+    reduce_once(group, rank, size, on_complete);
     return;
   }
   reduce_once(group, rank, piece,
-              [this, group, rank, rest = size - piece, done = std::move(on_complete)](base::Time) {
+              [this, group, rank, rest = size - piece, done = on_complete](base::Time) {
                 reduce(group, rank, rest, done);
               });
 }

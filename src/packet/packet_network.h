@@ -32,7 +32,7 @@ class PacketNetwork : public network::Network {
   virtual std::vector<LinkUse> links() const = 0;
 
   void reduce(network::ReductionGroup group, base::Rank rank, base::Bytes size,
-              network::Callback on_complete) final;
+              const network::Callback& on_complete) final;
 
  protected:
   virtual base::Bytes largest_reduction() const = 0;
