@@ -169,6 +169,7 @@ class Engine final : public PacketNetwork {
                              std::uint32_t destination) const;
   void leave_switch(const PortState& port, const Packet& packet);
   PacketIndex take(std::uint32_t port, unsigned traffic_class);
+  PacketIndex take_in_turn(std::uint32_t port, unsigned eligible);
   void drop(PacketIndex packet);
   bool admit(Packet& packet, std::uint32_t ingress, PortState& out);
   void accept_on_lane(std::uint32_t ingress, const Packet& packet);

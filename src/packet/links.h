@@ -5,7 +5,6 @@
 // transmission starts, since a switch frees its cells as they leave. Included by engine.h only.
 
 #include <algorithm>
-#include <optional>
 
 #include "base/error.h"
 #include "packet/engine.h"
@@ -131,33 +130,38 @@ void Engine<K>::try_start(std::uint32_t index) {
     return;
   }
   const bool notified = !port.control.empty();
-  const std::int64_t whole_ps = notified ? packets_[port.control.front()].time_ps : kNever;
-  if (whole_ps <= now_ps) {
+  if (notified && packets_[port.control.front()].time_ps <= now_ps) {
     transmit(index, port.control.pop(packets_));
   } else {
-    if (notified) wake_at(index, whole_ps);  // its tail is not in yet and this link is faster
+    // Its tail is not in yet and this link is faster.
+    if (notified) wake_at(index, packets_[port.control.front()].time_ps);
     // kResume and kCredit try again for a class that is held.
-    unsigned eligible = (port.queued | port.ready) & ~port.paused & 0xffU;
-    PacketIndex packet = kNone;
-    std::optional<Arbiter> before;
-    if (several_classes_) before = arbiters_[index];
-    while (eligible != 0 && packet == kNone) {
-      const unsigned c = several_classes_ ? arbiters_[index].choose(profile_.classes, eligible) : 0;
-      packet = take(index, c);
-      eligible &= ~(1U << c);
-    }
-    if (packet == kNone) {
-      if (before) arbiters_[index] = *before;  // how often it is tried leaves no trace
-      return;
-    }
-    if (several_classes_) {
-      arbiters_[index].served(profile_.classes, packets_[packet].traffic_class,
-                              packets_[packet].wire);
-    }
+    const unsigned eligible = (port.queued | port.ready) & ~port.paused & 0xffU;
+    if (eligible == 0) return;
+    const PacketIndex packet = several_classes_ ? take_in_turn(index, eligible) : take(index, 0);
+    if (packet == kNone) return;
     transmit(index, packet);
   }
   const bool more = ((port.queued | port.ready) & ~port.paused) != 0 || !port.control.empty();
   if (more) wake_at(index, port.busy_until_ps);
+}
+
+// The next packet of several classes. How often it is tried in vain leaves no trace in the arbiter.
+template <FabricKind K>
+PacketIndex Engine<K>::take_in_turn(std::uint32_t index, unsigned eligible) {
+  Arbiter& arbiter = arbiters_[index];
+  const Arbiter before = arbiter;
+  while (eligible != 0) {
+    const unsigned c = arbiter.choose(profile_.classes, eligible);
+    const PacketIndex packet = take(index, c);
+    if (packet != kNone) {
+      arbiter.served(profile_.classes, c, packets_[packet].wire);
+      return packet;
+    }
+    eligible &= ~(1U << c);
+  }
+  arbiter = before;
+  return kNone;
 }
 
 // The next packet of a class, from its queue or from the adapter's queue pairs; kNone when it
