@@ -148,7 +148,7 @@ struct FabricProfile {
     base::Time increase_timer;
     base::Time cnp_interval;       ///< least time between two CNPs of a flow, at the receiver
     base::Time decrease_interval;  ///< least time between two rate cuts, at the sender
-    base::Bytes byte_counter;  ///< 0: none, the timer alone
+    base::Bytes byte_counter;      ///< 0: none, the timer alone
     int fast_recovery_steps = 5;
     bool clamp_target = true;  ///< every cut moves the target to the rate before it (the paper);
                                ///< false: only after a timed increase (NVIDIA's default)
