@@ -44,6 +44,39 @@ packet::Fault::Kind kind_of(const std::string& name) {
   return Kind::kLinkDown;
 }
 
+/// A fault that could not happen there is told, and not left without an effect.
+void check_fault(const scenario::ValidScenario& system, std::size_t i, packet::Fault::Kind kind,
+                 const fabric::Fabric& fabric, fabric::PortId port) {
+  using Kind = packet::Fault::Kind;
+  const scenario::Fault& fault = system.faults[i];
+  const catalog::FabricProfile& profile = system.fabrics.front().profile;
+  const auto refuse = [&](std::string_view key, const std::string& found, std::string_view works) {
+    throw base::input_error(system.where(fmt::format("faults[{}].{}", i, key)), found, works);
+  };
+  const auto is_switch = [&](fabric::PortId p) {
+    return fabric.device(fabric.port(p).device).kind == fabric::DeviceKind::kSwitch;
+  };
+  const bool from_the_start = kind == Kind::kNoPfc || kind == Kind::kNoEcn;
+  const bool of_adapter = kind == Kind::kSlowAdapter || kind == Kind::kPauseStorm;
+  const std::string name = "`" + fault.kind + "`";
+  if (of_adapter && is_switch(port) && is_switch(fabric.port(port).peer)) {
+    refuse("link", base::quote(fault.link) + " between two switches", "a link of an adapter");
+  }
+  if (from_the_start && !is_switch(port)) {
+    refuse("link", base::quote(fault.link) + ", a port of an adapter", "a port of a switch");
+  }
+  if ((kind == Kind::kPauseStorm || kind == Kind::kNoPfc) && !profile.pfc.enabled) {
+    refuse("kind", name + " on a fabric without PFC", "another kind, or a fabric with PFC");
+  }
+  if (kind == Kind::kNoEcn && !profile.ecn.enabled) {
+    refuse("kind", name + " on a fabric without ECN", "another kind, or a fabric with ECN");
+  }
+  if (from_the_start && (fault.at_ms != 0 || fault.for_ms != 0)) {
+    refuse(fault.at_ms != 0 ? "at_ms" : "for_ms", "a time of " + name,
+           "none: the switch is so from the start");
+  }
+}
+
 /// The faults of the system on the fabric as built.
 packet::Faults faults_of(const scenario::ValidScenario& system, const fabric::Fabric& fabric) {
   packet::Faults faults;
@@ -57,6 +90,7 @@ packet::Faults faults_of(const scenario::ValidScenario& system, const fabric::Fa
               "a device of the fabric and one of its ports, such as `{}`",
               fabric.port_name(fabric.port(fabric.endpoint_port(fabric::EndpointId(0))).peer)));
     }
+    check_fault(system, i, kind_of(fault.kind), fabric, *port);
     faults.schedule.push_back({kind_of(fault.kind), *port, base::Time::seconds(fault.at_ms * 1e-3),
                                base::Time::seconds(fault.for_ms * 1e-3), fault.value});
   }
@@ -249,12 +283,16 @@ void add_flows(CLI::App& program, Chosen& chosen) {
       ->add_option("--trace", flags->trace,
                    "Write queue and utilisation of every link over time (CSV)")
       ->type_name("FILE");
-  command->add_option("--trace-every", flags->trace_every_us, "Sampling period of --trace, us")
+  command
+      ->add_option("--trace-every", flags->trace_every_us,
+                   "Sampling period of --trace, us (default: 10)")
       ->type_name("US")
       ->check(CLI::Range(0.001, 1e9));
   add_common_flags(*command, flags->common);
   // They are accepted everywhere and change nothing here: every packet is played.
   hide_flags(*command, {"--html", "--resolution", "--no-cache"});
+  command->get_option("--threads")
+      ->description("Threads (default: one for every 64 adapters, at most all cores)");
   command->footer(
       "Examples:\n"
       "  fabricast flows examples/flows/incast.csv --system examples/flows/roce-16.yaml\n"

@@ -100,12 +100,15 @@ double per_second(std::uint64_t count, double seconds) {
 
 std::string flows_table(const FlowsResult& result, const FlowsOptions& options) {
   const bool zh = options.chinese;
-  std::string text = paragraph(
-      fmt::format(fmt::runtime(zh ? "{}，{}：{} 条流，{} us 后全部完成；种子 {}"
-                                  : "{} on {}: {} flows, all complete after {} us; seed {}"),
-                  result.system, result.fabric, result.flows.size(), number(result.end.us()),
-                  result.seed),
-      0);
+  std::string text =
+      paragraph(fmt::format(fmt::runtime(zh ? "{}，{}：{} {}，{} us 后全部完成；种子 {}"
+                                            : "{} on {}: {} {} complete after {} us; seed {}"),
+                            result.system, result.fabric, result.flows.size(),
+                            zh                         ? "条流"
+                            : result.flows.size() == 1 ? "flow"
+                                                       : "flows",
+                            number(result.end.us()), result.seed),
+                0);
   text += '\n';
   text += distributions(result, zh) + "\n";
   if (result.flows.size() <= kMostFlows) text += flow_rows(result, zh) + "\n";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -78,8 +79,14 @@ class Reader {
       if (name == "id") flow.id = id(line, cell);
       if (name == "src") flow.src = gpu(line, name, cell);
       if (name == "dst") flow.dst = gpu(line, name, cell);
-      if (name == "bytes")
-        flow.size = base::Bytes::from(number(line, name, cell, 1, kMostFlowBytes));
+      if (name == "bytes") {
+        const double bytes = number(line, name, cell, 1, kMostFlowBytes);
+        if (bytes != std::floor(bytes)) {
+          throw base::input_error(at(line, name), "the number " + std::string(cell),
+                                  "a whole number of bytes");
+        }
+        flow.size = base::Bytes::from(bytes);
+      }
       if (name == "start_us") {
         flow.start = base::Time::seconds(number(line, name, cell, 0, kLongestUs) * 1e-6);
       }

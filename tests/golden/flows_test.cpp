@@ -118,6 +118,20 @@ TEST(FlowsCommand, refuses_what_it_cannot_do_with_the_place) {
       "cluster.host.pcie: found the text `gen2-x16`");
   refused(cluster + "fabric: roec-v2\n", "did you mean `roce-v2`");
   refused(cluster + "fabric: roce-v2\nfaults: [{link: 'leaf9:0', kind: down}]\n", "faults[0].link");
+  const auto fault = [&](const std::string& fabric, const std::string& text) {
+    return cluster + "fabric: " + fabric + "\nfaults: [{" + text + "}]\n";
+  };
+  refused(fault("infiniband", "link: 'leaf0:0', kind: pause-storm"),
+          "faults[0].kind: found `pause-storm` on a fabric without PFC");
+  refused(fault("tcp", "link: 'leaf0:0', kind: no-pfc"), "faults[0].kind");
+  refused(fault("roce-v1", "link: 'leaf0:0', kind: no-ecn"), "faults[0].kind");
+  refused(fault("roce-v2", "link: 'leaf0:0', kind: no-pfc, at_ms: 1"), "faults[0].at_ms");
+  refused(fault("roce-v2", "link: 'node0/nic0:0', kind: no-ecn"), "faults[0].link");
+  refused(
+      "cluster: {gpus: 16, gpu: a10, gpus_per_node: 1, nics_per_node: 1, nic_gbps: 100,\n"
+      "          topology: {kind: leaf-spine, nodes_per_leaf: 4}}\nfabric: roce-v2\n"
+      "faults: [{link: 'spine0:0', kind: slow-adapter, value: 0.5}]\n",
+      "faults[0].link: found `spine0:0` between two switches");
   refused(cluster + "fabric: {profile: roce-v2, switching: {buffer_mb: 0.2}}\n",
           "fabric.switching.buffer_mb");
   refused(cluster + "fabric: roce-v2\nworkload: {}\n", "workload");

@@ -73,6 +73,11 @@ TEST(Flows, are_refused_when_a_number_is_none_or_out_of_range) {
   }
 }
 
+TEST(Flows, have_whole_bytes) {
+  EXPECT_EQ(refusal_of(kHeader + "a,0,1,5.5,0,0,\n"),
+            "f.csv:2: bytes: found the number 5.5; allowed a whole number of bytes");
+}
+
 TEST(Flows, are_refused_when_ids_or_dependencies_do_not_fit) {
   EXPECT_EQ(refusal_of(kHeader + "a,0,1,1,0,0,\na,1,0,1,0,0,\n"),
             "f.csv:3: id: found a second flow `a`; allowed ids that differ");
