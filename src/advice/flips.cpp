@@ -143,6 +143,13 @@ void push_price_flips(const scenario::ValidScenario& scenario, const Outcome& wi
   }
 }
 
+/// The same price and no difference in speed that the run can tell: what would change the choice is
+/// below what it can tell, too.
+bool alike(const Outcome& a, const Outcome& b) {
+  return a.cost.network_capex == b.cost.network_capex &&
+         level(score_of(a), score_of(b), cost_error(a, b));
+}
+
 }  // namespace
 
 std::vector<Flip> find_flips(const scenario::ValidScenario& scenario,
@@ -151,7 +158,7 @@ std::vector<Flip> find_flips(const scenario::ValidScenario& scenario,
   std::vector<Flip> flips;
   if (evidence.one_node) return flips;  // neither speed nor price of a network matters
   const Outcome& winner = outcomes[evidence.best];
-  if (evidence.runner_up) {
+  if (evidence.runner_up && !alike(winner, outcomes[*evidence.runner_up])) {
     const Outcome& runner_up = outcomes[*evidence.runner_up];
     if (score_of(runner_up) > 0) {
       // The score is proportional to the length of the run.

@@ -159,6 +159,13 @@ TEST(Flips, in_the_length_of_the_run_change_the_choice_where_they_say) {
   EXPECT_EQ(choice_near_days_flip(eth, slow_ib, 0.9999), "infiniband");
 }
 
+// One profile beside a variant of it: the same devices, the same run within its error.
+TEST(Flips, are_none_between_fabrics_that_price_and_run_alike) {
+  Outcome variant = roce(1.001, 100);
+  variant.name = "variant";
+  EXPECT_TRUE(verdict(scenario_of(), {roce(1, 100), variant}, house("roce-v2")).flips.empty());
+}
+
 TEST(Flips, are_sentences_with_the_value_now_in_the_unit_of_the_table) {
   // Costs 5 % apart: infiniband would have to be 1 % cheaper than roce-v2.
   const double day = 1440;
