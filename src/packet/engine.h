@@ -122,7 +122,9 @@ class Engine final : public PacketNetwork {
                           Known known);
   std::shared_ptr<const fabric::ForwardingTables> tables(
       std::span<const fabric::PortId> failed) const;
+  std::string name_of(std::uint32_t endpoint) const;
   base::Error no_route(std::uint32_t source, std::uint32_t destination) const;
+  base::Error gave_up(std::string_view what, const Flow& flow, const std::string& after) const;
   std::uint32_t open_message(base::Bytes size, network::Callback on_complete);
   base::Time start_of_message(Adapter& adapter, base::Bytes size);
   base::Time time_into_host(std::uint32_t message) const;

@@ -184,13 +184,26 @@ std::uint32_t Engine<K>::make_path(std::uint32_t source, std::uint32_t destinati
 }
 
 template <FabricKind K>
+std::string Engine<K>::name_of(std::uint32_t endpoint) const {
+  const fabric::PortId port = fabric_->endpoint_port(fabric::EndpointId(endpoint));
+  return fabric_->device(fabric_->port(port).device).name;
+}
+
+template <FabricKind K>
 base::Error Engine<K>::no_route(std::uint32_t source, std::uint32_t destination) const {
-  const auto name = [&](std::uint32_t endpoint) {
-    const fabric::PortId port = fabric_->endpoint_port(fabric::EndpointId(endpoint));
-    return fabric_->device(fabric_->port(port).device).name;
-  };
-  return base::failure("no route from " + name(source) + " to " + name(destination) +
+  return base::failure("no route from " + name_of(source) + " to " + name_of(destination) +
                        ": this topology does not join their rails");
+}
+
+// The transport of a flow has tried in vain, and ends the run.
+template <FabricKind K>
+base::Error Engine<K>::gave_up(std::string_view what, const Flow& flow,
+                               const std::string& after) const {
+  std::string text("a ");
+  text.append(what).append(" from ").append(name_of(flow.source));
+  text.append(" to ").append(name_of(flow.destination)).append(" gave up after ").append(after);
+  text.append(", ").append(std::to_string(now().ps() / 1'000'000)).append(" us into the run");
+  return stuck(text + ": its packets do not get through");
 }
 
 template <FabricKind K>

@@ -390,8 +390,7 @@ void Engine<K>::on_retransmit_timer(std::uint32_t index) {
     ++counters_.timeouts;
     if (qp.group != kNone) throw stuck("a reduction in the network has lost a packet");
     if (++qp.retries > kRetryLimit) {
-      throw stuck("a queue pair gave up after " + std::to_string(kRetryLimit) +
-                  " retries: its packets do not get through");
+      throw gave_up("queue pair", qp, std::to_string(kRetryLimit) + " retries");
     }
     if (profile_.transport.recovery == catalog::LossRecovery::kGoBackN) {
       rewind(qp, qp.unacked);

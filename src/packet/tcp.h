@@ -196,8 +196,7 @@ void Engine<K>::on_tcp_timer(std::uint32_t index) {
     }
     ++counters_.timeouts;
     if (++tcp.retries > kTcpRetryLimit) {
-      throw stuck("a TCP connection gave up after " + std::to_string(kTcpRetryLimit) +
-                  " timeouts in a row: its segments do not get through");
+      throw gave_up("TCP connection", tcp, std::to_string(kTcpRetryLimit) + " timeouts in a row");
     }
     tcp.sender.on_timeout();
     arm_timer(index, tcp.sender.rto());

@@ -123,7 +123,10 @@ TEST(LinkDown, ForGoodEndsInAnErrorAndNotInAHang) {
       completion_times(*network, {{0, 1, 1_MiB}});
       ADD_FAILURE() << p.id;
     } catch (const base::Error& error) {
-      EXPECT_NE(error.message().find("gave up"), std::string::npos) << error.message();
+      EXPECT_NE(error.message().find("from node0/nic0 to node1/nic0 gave up after"),
+                std::string::npos)
+          << error.message();
+      EXPECT_NE(error.message().find(" us into the run"), std::string::npos);
     }
   }
 }
