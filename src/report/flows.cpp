@@ -87,7 +87,8 @@ std::string counter_rows(const FlowsResult& result, bool chinese) {
       {spelt("lifetime discards", "超时丢弃", chinese), c.lifetime_discards}};
   base::Table table({spelt("counter", "计数", chinese), ""});
   for (const auto& [name, count] : counts) {
-    if (count > 0) table.row({name, number(static_cast<double>(count))});
+    if (count == 0) continue;
+    table.row({name, count < 1000 ? std::to_string(count) : number(static_cast<double>(count))});
   }
   return table.text();
 }
