@@ -19,18 +19,6 @@ constexpr const char* kTuned = "roce-v2";
 /// A line of YAML is broken where it would be wider than a terminal.
 constexpr std::size_t kWidest = 78;
 
-bool applies(const ParameterInfo& info, catalog::FabricKind kind) {
-  return std::ranges::find(info.kinds, kind) != info.kinds.end();
-}
-
-/// A parameter as a scenario writes it.
-std::string value_text(const FabricProfile& profile, const ParameterInfo& info) {
-  const double value = catalog::parameter(profile, info.key);
-  if (info.unit == "flag") return value != 0 ? "true" : "false";
-  if (info.unit == "choice") return info.choices[static_cast<std::size_t>(value)];
-  return fmt::format("{:.10g}", value);
-}
-
 struct Group {
   std::string name;
   std::vector<std::string> values;  ///< "kmin_kb: 800"
@@ -40,9 +28,9 @@ struct Group {
 std::vector<Group> differences(const FabricProfile& profile, const FabricProfile& base) {
   std::vector<Group> groups;
   for (const ParameterInfo& info : catalog::fabric_parameters()) {
-    if (!applies(info, profile.kind)) continue;
-    const std::string value = value_text(profile, info);
-    if (value == value_text(base, info)) continue;
+    if (!catalog::applies(info, profile.kind)) continue;
+    const std::string value = catalog::parameter_text(profile, info);
+    if (value == catalog::parameter_text(base, info)) continue;
     const std::size_t dot = info.key.find('.');
     const std::string name = info.key.substr(0, dot);
     if (groups.empty() || groups.back().name != name) groups.push_back({name, {}});

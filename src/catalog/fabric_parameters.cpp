@@ -496,7 +496,7 @@ std::string_view FabricParameter::name() const {
 }
 
 bool FabricParameter::applies_to(FabricKind kind) const {
-  return std::find(info.kinds.begin(), info.kinds.end(), kind) != info.kinds.end();
+  return applies(info, kind);
 }
 
 void FabricParameter::read(FabricProfile& profile, const base::yaml::Node& node) const {
@@ -531,6 +531,17 @@ double parameter(const FabricProfile& profile, std::string_view key) {
     if (p.info.key == key) return p.get(profile);
   }
   throw base::failure(fmt::format("no fabric parameter is called `{}`", key));
+}
+
+std::string parameter_text(const FabricProfile& profile, const ParameterInfo& info) {
+  const double value = parameter(profile, info.key);
+  if (info.unit == "flag") return value != 0 ? "true" : "false";
+  if (info.unit == "choice") return info.choices[static_cast<std::size_t>(value)];
+  return fmt::format("{:.10g}", value);
+}
+
+bool applies(const ParameterInfo& info, FabricKind kind) {
+  return std::find(info.kinds.begin(), info.kinds.end(), kind) != info.kinds.end();
 }
 
 std::uint64_t digest(const FabricProfile& profile) {

@@ -222,6 +222,10 @@ const std::vector<ParameterInfo>& fabric_parameters();
 /// The value of a parameter in its unit; a flag is 0 or 1, a choice the index in `choices`.
 /// Throws base::Error (failure) when no parameter has this key.
 double parameter(const FabricProfile& profile, std::string_view key);
+/// The same as a scenario writes it: "true", "cut-through", "1.5".
+std::string parameter_text(const FabricProfile& profile, const ParameterInfo& info);
+/// True when this kind of fabric has the parameter.
+bool applies(const ParameterInfo& info, FabricKind kind);
 
 /// Applies a scenario's overrides (`{profile: roce-v2, name: mine, ecn: {kmin_kb: 400}}`) to a copy
 /// of `profile`; `name` becomes the profile's name, `profile` is the caller's, and nothing else may

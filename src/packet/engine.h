@@ -19,6 +19,7 @@
 #include "packet/faults.h"
 #include "packet/flow_state.h"
 #include "packet/link.h"
+#include "packet/outstanding.h"
 #include "packet/packet_network.h"
 #include "packet/partition.h"
 #include "packet/reduction_tree.h"
@@ -125,7 +126,6 @@ class Engine final : public PacketNetwork {
   std::string name_of(std::uint32_t endpoint) const;
   base::Error no_route(std::uint32_t source, std::uint32_t destination) const;
   base::Error gave_up(std::string_view what, const Flow& flow, const std::string& after) const;
-  std::uint32_t open_message(base::Bytes size, network::Callback on_complete);
   base::Time start_of_message(Adapter& adapter, base::Bytes size);
   base::Time time_into_host(std::uint32_t message) const;
   void post(std::uint32_t message, base::Rank src, base::Rank dst, base::Bytes size,
@@ -353,8 +353,7 @@ class Engine final : public PacketNetwork {
   std::vector<std::uint8_t> taken_by_trees_;    ///< by port
   std::vector<std::uint32_t> connection_turn_;  ///< per flow: next flow of its connection to use
   Slab<Transfer> transfers_;
-  Slab<Message> messages_;
-  Slab<network::Callback> timers_;
+  Outstanding outstanding_;
   std::uint64_t draw_salt_;
   std::vector<Watch> watches_;  ///< per port and class, with a watchdog
   std::vector<std::uint8_t> fault_active_;
@@ -363,7 +362,6 @@ class Engine final : public PacketNetwork {
   bool routes_changed_ = false;       ///< since the flows' packets now under way were sent
   std::int64_t hoq_lifetime_ps_ = 0;  ///< 0: none
   network::Counters counters_;
-  std::uint64_t outstanding_ = 0;
   bool stopped_ = false;
   base::Time timeout_;  ///< of an RC queue pair
 

@@ -273,21 +273,12 @@ std::uint32_t Engine<K>::connection(base::Rank src, base::Rank dst,
 template <FabricKind K>
 void Engine<K>::send(base::Rank src, base::Rank dst, base::Bytes size,
                      const network::SendOptions& options, network::Callback on_complete) {
-  const std::uint32_t index = open_message(size, std::move(on_complete));
+  const std::uint32_t index = outstanding_.open_message(size, std::move(on_complete));
   if (fabric_->node_of(src) == fabric_->node_of(dst)) {
     events_.push(node_links_.send(src, dst, size, now()), kDelivered, index);
     return;
   }
   post(index, src, dst, size, options);
-}
-
-template <FabricKind K>
-std::uint32_t Engine<K>::open_message(base::Bytes size, network::Callback on_complete) {
-  const std::uint32_t index = messages_.allocate();
-  messages_[index] = {size.count(), 1, std::move(on_complete)};
-  ++outstanding_;
-  counters_.bytes_sent += size.count();
-  return index;
 }
 
 // When the first bit of a message may leave. An adapter starts at most message_rate messages per
@@ -313,7 +304,7 @@ void Engine<K>::post(std::uint32_t index, base::Rank src, base::Rank dst, base::
   if constexpr (kTcp) {  // a message is striped over the sockets of its connection
     const auto streams = static_cast<std::int64_t>(profile_.tcp.streams_per_connection);
     const std::int64_t used = std::min(streams, size.count());
-    messages_[index].transfers_left = static_cast<std::uint32_t>(used);
+    outstanding_.message(index).transfers_left = static_cast<std::uint32_t>(used);
     for (std::int64_t i = 0; i < used; ++i) {
       const std::int64_t bytes = size.count() * (i + 1) / used - size.count() * i / used;
       add_transfer(first + static_cast<std::uint32_t>(i), bytes, index, options.completion, start);
@@ -335,7 +326,7 @@ void Engine<K>::send_on_queue_pairs(std::uint32_t first, std::int64_t bytes, std
     part = ((bytes + qps - 1) / qps + kAlignment - 1) / kAlignment * kAlignment;
   }
   const std::int64_t parts = (bytes + part - 1) / part;
-  messages_[message].transfers_left = static_cast<std::uint32_t>(parts);
+  outstanding_.message(message).transfers_left = static_cast<std::uint32_t>(parts);
   for (std::int64_t i = 0; i < parts; ++i) {
     const std::uint32_t qp = profile_.paths.split_messages ? static_cast<std::uint32_t>(i)
                                                            : connection_turn_[first]++ % qps;
@@ -384,10 +375,7 @@ void Engine<K>::on_message_start(std::uint32_t index, std::uint32_t packets) {
 
 template <FabricKind K>
 void Engine<K>::on_delivered(std::uint32_t index) {
-  counters_.bytes_delivered += messages_[index].bytes;
-  const network::Callback callback = std::move(messages_[index].on_complete);
-  messages_.release(index);
-  --outstanding_;
+  const network::Callback callback = outstanding_.close_message(index);
   if (callback) callback(now());
 }
 
@@ -422,12 +410,12 @@ void Engine<K>::complete_transfers(Flow& flow, std::uint32_t expected) {
 template <FabricKind K>
 base::Time Engine<K>::time_into_host(std::uint32_t message) const {
   const fabric::HostLinks& host = fabric_->spec().host;
-  return host.receive_latency + host.copy_time(base::Bytes(messages_[message].bytes));
+  return host.receive_latency + host.copy_time(base::Bytes(outstanding_.message(message).bytes));
 }
 
 template <FabricKind K>
 void Engine<K>::complete_transfer(std::uint32_t message, base::Time delay) {
-  if (--messages_[message].transfers_left > 0) return;
+  if (--outstanding_.message(message).transfers_left > 0) return;
   const base::Time at = now() + profile_.host.receive_overhead + delay;
   if (partition_ == nullptr) {
     events_.push(at, kDelivered, message);
@@ -469,16 +457,13 @@ void Engine<K>::arm_timer(std::uint32_t index, base::Time timeout) {
 
 template <FabricKind K>
 void Engine<K>::at(base::Time at, network::Callback callback) {
-  const std::uint32_t index = timers_.allocate();
-  timers_[index] = std::move(callback);
-  ++outstanding_;
-  events_.push(at, kTimer, index);
+  events_.push(at, kTimer, outstanding_.open_timer(std::move(callback)));
 }
 
 template <FabricKind K>
 void Engine<K>::run() {
   stopped_ = false;
-  while (!stopped_ && outstanding_ > 0) {
+  while (!stopped_ && !outstanding_.none()) {
     if (events_.empty()) {
       throw stuck("deadlock: messages are outstanding and nothing can move");
     }
@@ -548,9 +533,7 @@ void Engine<K>::dispatch(const engine::Event& event) {
       on_crossed(event.target());
       break;
     case kTimer: {
-      const network::Callback callback = std::move(timers_[event.target()]);
-      timers_.release(event.target());
-      --outstanding_;
+      const network::Callback callback = outstanding_.close_timer(event.target());
       callback(now());
       break;
     }
@@ -581,6 +564,8 @@ std::vector<LinkUse> Engine<K>::links() const {
 template <FabricKind K>
 network::Counters Engine<K>::counters() const {
   network::Counters c = counters_;
+  c.bytes_sent = outstanding_.bytes_sent();
+  c.bytes_delivered = outstanding_.bytes_delivered();
   c.events = events_.popped();
   for (const LinkUse& link : links()) {
     c.paused += link.paused;

@@ -27,12 +27,6 @@ struct Transfer {
   network::Completion completion = network::Completion::kDelivered;
 };
 
-struct Message {
-  std::int64_t bytes = 0;
-  std::uint32_t transfers_left = 0;
-  network::Callback on_complete;
-};
-
 /// A slab with a free list, named by index.
 template <class T>
 class Slab {

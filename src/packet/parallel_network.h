@@ -61,7 +61,6 @@ class ParallelNetwork final : public PacketNetwork {
   base::Bytes largest_reduction() const override { return engines_.front()->largest_reduction(); }
   void reduce_once(network::ReductionGroup group, base::Rank rank, base::Bytes size,
                    network::Callback on_complete) override;
-  std::uint32_t open_message(base::Bytes size, network::Callback on_complete);
 
   /// Windows with fewer events than this are played by one thread: the barriers would cost more.
   static constexpr std::uint64_t kWorthSharing = 100;
@@ -83,10 +82,7 @@ class ParallelNetwork final : public PacketNetwork {
   network::NodeLinks node_links_;
   std::vector<std::unique_ptr<Engine>> engines_;
   engine::EventQueue ours_;  ///< kDelivered and kTimer
-  Slab<Message> messages_;
-  Slab<network::Callback> timers_;
-  network::Counters counters_;  ///< of bytes
-  std::uint64_t outstanding_ = 0;
+  Outstanding outstanding_;
   bool stopped_ = false;
   base::Time until_complete_;  ///< least time from the start of a packet to a complete message
   engine::Event end_;          ///< of the window in progress
@@ -126,25 +122,16 @@ ParallelNetwork<K>::ParallelNetwork(std::shared_ptr<const fabric::Fabric> fabric
 template <FabricKind K>
 void ParallelNetwork<K>::send(base::Rank src, base::Rank dst, base::Bytes size,
                               const network::SendOptions& options, network::Callback on_complete) {
-  const std::uint32_t index = open_message(size, std::move(on_complete));
+  const std::uint32_t index = outstanding_.open_message(size, std::move(on_complete));
   if (fabric_->node_of(src) == fabric_->node_of(dst)) {
     ours_.push(node_links_.send(src, dst, size, now()), Engine::kDelivered, index);
     return;
   }
   for (const auto& engine : engines_) {
     engine->events_.set_now(now());
-    engine->messages_.place(index) = {size.count(), 0, {}};
+    engine->outstanding_.follow(index, size);
     engine->post(index, src, dst, size, options);
   }
-}
-
-template <FabricKind K>
-std::uint32_t ParallelNetwork<K>::open_message(base::Bytes size, network::Callback on_complete) {
-  const std::uint32_t index = messages_.allocate();
-  messages_[index] = {size.count(), 1, std::move(on_complete)};
-  ++outstanding_;
-  counters_.bytes_sent += size.count();
-  return index;
 }
 
 // Every engine claims the same tree.
@@ -164,20 +151,17 @@ void ParallelNetwork<K>::release_reduction(network::ReductionGroup group) {
 template <FabricKind K>
 void ParallelNetwork<K>::reduce_once(network::ReductionGroup group, base::Rank rank,
                                      base::Bytes size, network::Callback on_complete) {
-  const std::uint32_t index = open_message(size, std::move(on_complete));
+  const std::uint32_t index = outstanding_.open_message(size, std::move(on_complete));
   for (const auto& engine : engines_) {
     engine->events_.set_now(now());
-    engine->messages_.place(index) = {size.count(), 0, {}};
+    engine->outstanding_.follow(index, size);
     engine->post_reduction(index, group, rank, size);
   }
 }
 
 template <FabricKind K>
 void ParallelNetwork<K>::at(base::Time at, network::Callback callback) {
-  const std::uint32_t index = timers_.allocate();
-  timers_[index] = std::move(callback);
-  ++outstanding_;
-  ours_.push(at, Engine::kTimer, index);
+  ours_.push(at, Engine::kTimer, outstanding_.open_timer(std::move(callback)));
 }
 
 template <FabricKind K>
@@ -281,16 +265,9 @@ void ParallelNetwork<K>::play_window(const engine::Event& end) {
 template <FabricKind K>
 void ParallelNetwork<K>::perform(const engine::Event& event) {
   for (const auto& engine : engines_) engine->events_.set_now(event.time());
-  network::Callback callback;
-  if (event.kind() == Engine::kTimer) {
-    callback = std::move(timers_[event.target()]);
-    timers_.release(event.target());
-  } else {
-    counters_.bytes_delivered += messages_[event.target()].bytes;
-    callback = std::move(messages_[event.target()].on_complete);
-    messages_.release(event.target());
-  }
-  --outstanding_;
+  const network::Callback callback = event.kind() == Engine::kTimer
+                                         ? outstanding_.close_timer(event.target())
+                                         : outstanding_.close_message(event.target());
   if (callback) callback(now());
 }
 
@@ -302,7 +279,7 @@ void ParallelNetwork<K>::run() {
     ~Dismiss() { team.reset(); }
   } const dismiss{team_};
   stopped_ = false;
-  while (!stopped_ && outstanding_ > 0) {
+  while (!stopped_ && !outstanding_.none()) {
     const std::optional<engine::Event> next = earliest();
     if (!ours_.empty() && (!next || ours_.next() < *next)) {
       perform(ours_.pop());
@@ -317,7 +294,9 @@ void ParallelNetwork<K>::run() {
 
 template <FabricKind K>
 network::Counters ParallelNetwork<K>::counters() const {
-  network::Counters sum = counters_;
+  network::Counters sum;
+  sum.bytes_sent = outstanding_.bytes_sent();
+  sum.bytes_delivered = outstanding_.bytes_delivered();
   sum.events = ours_.popped();
   for (const auto& engine : engines_) {
     const network::Counters c = engine->counters();

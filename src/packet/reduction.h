@@ -89,7 +89,7 @@ std::uint32_t Engine<K>::make_member(std::uint32_t group, fabric::EndpointId end
 template <FabricKind K>
 void Engine<K>::reduce_once(network::ReductionGroup group, base::Rank rank, base::Bytes size,
                             network::Callback on_complete) {
-  const std::uint32_t index = open_message(size, std::move(on_complete));
+  const std::uint32_t index = outstanding_.open_message(size, std::move(on_complete));
   post_reduction(index, group, rank, size);
 }
 
@@ -100,7 +100,7 @@ void Engine<K>::post_reduction(std::uint32_t message, network::ReductionGroup gr
   const auto member = std::ranges::find(members, rank, &Member::rank);
   if (member == members.end()) throw base::failure("a rank that is not in its reduction group");
   const std::uint32_t flow = member->flow;
-  messages_[message].transfers_left = 1;
+  outstanding_.message(message).transfers_left = 1;
   add_transfer(flow, size.count(), message, network::Completion::kAcknowledged,
                start_of_message(adapters_[flows_[flow].source], size));
 }

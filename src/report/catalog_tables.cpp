@@ -66,20 +66,15 @@ std::string list(const std::vector<const Entry*>& entries) {
   return text;
 }
 
-std::string text_of(const catalog::FabricProfile& profile, const catalog::ParameterInfo& info) {
-  const double value = catalog::parameter(profile, info.key);
-  if (info.unit == "flag") return value == 0 ? "false" : "true";
-  if (info.unit == "choice") return info.choices.at(static_cast<std::size_t>(value));
-  return info.unit == "1" ? fmt::format("{:g}", value) : fmt::format("{:g} {}", value, info.unit);
-}
-
 /// The parameters that a profile leaves unstated, with the value that holds until one is set.
 std::string unstated(const catalog::FabricProfile& profile, const Entry& entry, bool chinese) {
   std::string text;
   for (const catalog::ParameterInfo& info : catalog::fabric_parameters()) {
     const bool stated = std::ranges::count(entry.values, info.key, &catalog::Value::key) > 0;
-    if (stated || std::ranges::count(info.kinds, profile.kind) == 0) continue;
-    text += fmt::format("  {:<{}} {}\n", info.key, kKeyWidth, text_of(profile, info));
+    if (stated || !catalog::applies(info, profile.kind)) continue;
+    const bool bare = info.unit == "1" || info.unit == "flag" || info.unit == "choice";
+    text += fmt::format("  {:<{}} {}{}\n", info.key, kKeyWidth,
+                        catalog::parameter_text(profile, info), bare ? "" : " " + info.unit);
   }
   if (text.empty()) return text;
   return (chinese ? "\n未写明，取缺省值，可由方案设定\n"

@@ -12,16 +12,9 @@ namespace {
 
 using namespace testing;
 
-/// Zhu et al., SIGCOMM 2015: 40 Gb/s, packets of 1 KB, Kmin 5 KB, Kmax 200 KB. Pmax is 10 % so that
-/// sixteen flows, too, find their probability below it.
+/// Pmax is 10 % so that sixteen flows at 40 Gb/s, too, find their probability below it.
 FabricProfile paper() {
-  FabricProfile p = roce();
-  p.link.mtu = 1024_B;
-  p.switching.buffer = Bytes(12'000'000);
-  p.ecn.kmin = Bytes(5'000);
-  p.ecn.kmax = Bytes(200'000);
-  p.ecn.pmax = 0.1;
-  return p;
+  return dcqcn_paper(0.1);
 }
 
 std::shared_ptr<const fabric::Fabric> forty_gigabit(int nodes) {

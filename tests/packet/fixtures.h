@@ -71,6 +71,18 @@ inline FabricProfile roce() {
   return p;
 }
 
+/// DCQCN as in its paper (Zhu et al., SIGCOMM 2015): packets of 1 KB, switches of 12 MB, Kmin 5 KB,
+/// Kmax 200 KB; the paper's Pmax is 1 %.
+inline FabricProfile dcqcn_paper(double pmax = 0.01) {
+  FabricProfile p = roce();
+  p.link.mtu = 1024_B;
+  p.switching.buffer = Bytes(12'000'000);
+  p.ecn.kmin = Bytes(5'000);
+  p.ecn.kmax = Bytes(200'000);
+  p.ecn.pmax = pmax;
+  return p;
+}
+
 inline FabricProfile tcp() {
   FabricProfile p = common_profile();
   p.id = p.name = "tcp";

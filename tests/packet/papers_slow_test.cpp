@@ -36,20 +36,9 @@ std::shared_ptr<const fabric::Fabric> testbed(const std::vector<int>& tors_of_ad
   return std::make_shared<const fabric::Fabric>(fabric::custom(spec));
 }
 
-/// The paper's switches, 12 MB, and its DCQCN, with Kmin 5 KB, Kmax 200 KB and Pmax 1 %.
-FabricProfile with_dcqcn() {
-  FabricProfile p = roce();
-  p.link.mtu = 1024_B;
-  p.switching.buffer = Bytes(12'000'000);
-  p.ecn.kmin = Bytes(5'000);
-  p.ecn.kmax = Bytes(200'000);
-  p.ecn.pmax = 0.01;
-  return p;
-}
-
 /// PFC alone, at the static threshold of the paper's section 4, 24.47 KB.
 FabricProfile with_pfc_alone() {
-  FabricProfile p = with_dcqcn();
+  FabricProfile p = dcqcn_paper();
   p.ecn.enabled = false;
   p.congestion.control = catalog::RdmaCongestionControl::kNone;
   p.pfc.alpha = 24'470 / 12e6;
@@ -81,7 +70,7 @@ TEST(Dcqcn, EndsTheUnfairnessOfPfcOnThePapersTestbed) {
   }
   EXPECT_GT(near / far, 1.5);
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    const std::vector<double> rates = settled(tors, pairs, with_dcqcn(), seed);
+    const std::vector<double> rates = settled(tors, pairs, dcqcn_paper(), seed);
     for (const double rate : rates) EXPECT_NEAR(rate / (40.0 * 1024 / 1106 / 4), 1.0, 0.15);
   }
 }
@@ -105,8 +94,8 @@ TEST(Dcqcn, SparesTheVictimOnThePapersTestbed) {
   const double alone = victim(with_pfc_alone(), 0);
   const double crowded = victim(with_pfc_alone(), 2);
   EXPECT_LT(crowded, 0.75 * alone);
-  const double spared = victim(with_dcqcn(), 2);
-  EXPECT_GT(spared, 0.95 * victim(with_dcqcn(), 0));
+  const double spared = victim(dcqcn_paper(), 2);
+  EXPECT_GT(spared, 0.95 * victim(dcqcn_paper(), 0));
   EXPECT_GT(spared, 3 * crowded);
 }
 
