@@ -11,6 +11,7 @@
 #include "advice/advice.h"
 #include "base/progress.h"
 #include "commands.h"
+#include "faults.h"
 #include "packet/packet_network.h"
 #include "report/report.h"
 
@@ -51,12 +52,13 @@ struct Design {
 };
 
 Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
-                 const scenario::FabricChoice& choice) {
+                 std::size_t number, bool quiet) {
+  const scenario::FabricChoice& choice = scenario.fabrics[number];
   Design design;
   design.choice = &choice;
   design.fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
-  design.networks =
-      packet::factory(design.fabric, choice.profile, node_links(scenario.cluster.gpu));
+  design.networks = packet::factory(design.fabric, choice.profile, node_links(scenario.cluster.gpu),
+                                    standing_faults_of(scenario, number, *design.fabric, quiet));
   design.networks(scenario.seed);  // whatever cannot be built is refused here
   design.bill = bill_of(known, scenario, choice, *design.fabric);
   return design;
@@ -74,11 +76,11 @@ base::Error located(const base::Error& error, const scenario::ValidScenario& sce
 /// All fabrics, so that the last one is refused before the first one is simulated.
 std::vector<Design> designs_of(const catalog::Catalog& known,
                                const scenario::ValidScenario& scenario,
-                               const std::string& catalog_directory) {
+                               const std::string& catalog_directory, bool quiet) {
   std::vector<Design> designs;
   for (std::size_t i = 0; i < scenario.fabrics.size(); ++i) {
     try {
-      designs.push_back(design_of(known, scenario, scenario.fabrics[i]));
+      designs.push_back(design_of(known, scenario, i, quiet));
       cost::cost_of(known, designs.back().bill, 0, 0);
     } catch (const base::Error& error) {
       throw located(error, scenario, i, catalog_directory);
@@ -120,7 +122,8 @@ void compare(const CompareFlags& flags) {
       std::fprintf(stderr, "%s\n", note.c_str());
     }
   }
-  const std::vector<Design> designs = designs_of(known, scenario, catalog_directory);
+  const std::vector<Design> designs =
+      designs_of(known, scenario, catalog_directory, flags.common.quiet);
   if (!flags.common.quiet)
     for (const Design& design : designs) {
       note_routing(*design.fabric, design.choice->profile);

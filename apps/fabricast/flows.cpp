@@ -16,6 +16,7 @@
 
 #include "base/progress.h"
 #include "commands.h"
+#include "faults.h"
 #include "packet/packet_network.h"
 #include "report/flows.h"
 #include "scenario/flows.h"
@@ -32,70 +33,6 @@ struct FlowsFlags {
   double trace_every_us = 10;
   CommonFlags common;
 };
-
-packet::Fault::Kind kind_of(const std::string& name) {
-  using Kind = packet::Fault::Kind;
-  if (name == "degraded") return Kind::kDegraded;
-  if (name == "bit-errors") return Kind::kBitErrors;
-  if (name == "slow-adapter") return Kind::kSlowAdapter;
-  if (name == "pause-storm") return Kind::kPauseStorm;
-  if (name == "no-pfc") return Kind::kNoPfc;
-  if (name == "no-ecn") return Kind::kNoEcn;
-  return Kind::kLinkDown;
-}
-
-/// A fault that could not happen there is told, and not left without an effect.
-void check_fault(const scenario::ValidScenario& system, std::size_t i, packet::Fault::Kind kind,
-                 const fabric::Fabric& fabric, fabric::PortId port) {
-  using Kind = packet::Fault::Kind;
-  const scenario::Fault& fault = system.faults[i];
-  const catalog::FabricProfile& profile = system.fabrics.front().profile;
-  const auto refuse = [&](std::string_view key, const std::string& found, std::string_view works) {
-    throw base::input_error(system.where(fmt::format("faults[{}].{}", i, key)), found, works);
-  };
-  const auto is_switch = [&](fabric::PortId p) {
-    return fabric.device(fabric.port(p).device).kind == fabric::DeviceKind::kSwitch;
-  };
-  const bool from_the_start = kind == Kind::kNoPfc || kind == Kind::kNoEcn;
-  const bool of_adapter = kind == Kind::kSlowAdapter || kind == Kind::kPauseStorm;
-  const std::string name = "`" + fault.kind + "`";
-  if (of_adapter && is_switch(port) && is_switch(fabric.port(port).peer)) {
-    refuse("link", base::quote(fault.link) + " between two switches", "a link of an adapter");
-  }
-  if (from_the_start && !is_switch(port)) {
-    refuse("link", base::quote(fault.link) + ", a port of an adapter", "a port of a switch");
-  }
-  if ((kind == Kind::kPauseStorm || kind == Kind::kNoPfc) && !profile.pfc.enabled) {
-    refuse("kind", name + " on a fabric without PFC", "another kind, or a fabric with PFC");
-  }
-  if (kind == Kind::kNoEcn && !profile.ecn.enabled) {
-    refuse("kind", name + " on a fabric without ECN", "another kind, or a fabric with ECN");
-  }
-  if (from_the_start && (fault.at_ms != 0 || fault.for_ms != 0)) {
-    refuse(fault.at_ms != 0 ? "at_ms" : "for_ms", "a time of " + name,
-           "none: the switch is so from the start");
-  }
-}
-
-/// The faults of the system on the fabric as built.
-packet::Faults faults_of(const scenario::ValidScenario& system, const fabric::Fabric& fabric) {
-  packet::Faults faults;
-  for (std::size_t i = 0; i < system.faults.size(); ++i) {
-    const scenario::Fault& fault = system.faults[i];
-    const auto port = fabric.port_named(fault.link);
-    if (!port) {
-      throw base::input_error(
-          system.where(fmt::format("faults[{}].link", i)), base::quote(fault.link),
-          fmt::format(
-              "a device of the fabric and one of its ports, such as `{}`",
-              fabric.port_name(fabric.port(fabric.endpoint_port(fabric::EndpointId(0))).peer)));
-    }
-    check_fault(system, i, kind_of(fault.kind), fabric, *port);
-    faults.schedule.push_back({kind_of(fault.kind), *port, base::Time::seconds(fault.at_ms * 1e-3),
-                               base::Time::seconds(fault.for_ms * 1e-3), fault.value});
-  }
-  return faults;
-}
 
 /// A fault that no flow could meet has changed nothing, which the user should know.
 void note_late_faults(const scenario::ValidScenario& system, base::Time end) {
@@ -180,6 +117,13 @@ int threads_for(const CommonFlags& flags, const fabric::Fabric& fabric) {
                             : std::clamp(fabric.endpoints() / kAdaptersPerThread, 1, threads);
 }
 
+/// Who asked for several threads should know why only one is busy.
+void note_threads(const CommonFlags& flags, int used) {
+  if (flags.threads <= used) return;
+  std::fprintf(stderr, "note: this run can be shared out over %d of the %d threads asked for\n",
+               used, flags.threads);
+}
+
 /// What is asked for must not take the place of what is read, nor of another result.
 void check_outputs(const FlowsFlags& flags) {
   const std::vector<std::pair<const char*, std::string>> outputs = {
@@ -212,7 +156,7 @@ void flows(const FlowsFlags& flags) {
     fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
     network =
         packet::make_network(fabric, choice.profile, node_links(system.cluster.gpu), system.seed,
-                             faults_of(system, *fabric), threads_for(flags.common, *fabric));
+                             faults_of(system, 0, *fabric), threads_for(flags.common, *fabric));
   } catch (const base::Error& error) {
     throw scenario::located(error, system, 0);
   }
@@ -222,6 +166,7 @@ void flows(const FlowsFlags& flags) {
       std::fprintf(stderr, "%s\n", note.c_str());
     }
     note_routing(*fabric, choice.profile);
+    note_threads(flags.common, network->threads());
   }
   std::unique_ptr<Trace> trace;
   if (!flags.trace.empty()) {
@@ -279,15 +224,15 @@ void add_flows(CLI::App& program, Chosen& chosen) {
       ->type_name("FILE");
   command->add_option("--csv", flags->csv, "Write the flows with fct_us, ideal_us and slowdown")
       ->type_name("FILE");
-  command
-      ->add_option("--trace", flags->trace,
-                   "Write queue and utilisation of every link over time (CSV)")
-      ->type_name("FILE");
+  auto* trace = command->add_option("--trace", flags->trace,
+                                    "Write queue and utilisation of every link over time (CSV)");
+  trace->type_name("FILE");
   command
       ->add_option("--trace-every", flags->trace_every_us,
                    "Sampling period of --trace, us (default: 10)")
       ->type_name("US")
-      ->check(CLI::Range(0.001, 1e9));
+      ->check(CLI::Range(0.001, 1e9))
+      ->needs(trace);
   add_common_flags(*command, flags->common);
   // They are accepted everywhere and change nothing here: every packet is played.
   hide_flags(*command, {"--html", "--resolution", "--no-cache"});

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -59,6 +60,25 @@ bool is_group(const std::string& key) {
                      [&](const FabricParameter& p) { return p.group() == key; });
 }
 
+/// Parameters of a control that the fabric does not run would be without effect.
+void check_idle_control(const FabricProfile& profile, const Node& node) {
+  using Control = RdmaCongestionControl;
+  static const std::vector<std::tuple<const char*, const char*, Control>> kControls = {
+      {"dcqcn", "dcqcn", Control::kDcqcn},
+      {"hpcc", "hpcc", Control::kHpcc},
+      {"ibcc", "infiniband", Control::kInfiniBand}};
+  for (const auto& [group, name, control] : kControls) {
+    const Node* stated = node.find(group);
+    if (stated == nullptr || profile.congestion.control == control) continue;
+    for (const auto& [key, value] : stated->entries) {
+      if (key == "enabled") continue;
+      throw base::input_error(
+          value.where, "a parameter of a congestion control that is off",
+          fmt::format("it together with `congestion: {{ control: {} }}`", name));
+    }
+  }
+}
+
 void apply(FabricProfile& profile, base::yaml::Fields& fields) {
   fields.optional("profile");
   profile.name = fields.name("name", profile.name);
@@ -76,6 +96,7 @@ void apply(FabricProfile& profile, base::yaml::Fields& fields) {
   }
   fields.finish();
   check(profile, fields.node());
+  check_idle_control(profile, fields.node());
 }
 
 }  // namespace

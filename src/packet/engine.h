@@ -226,6 +226,8 @@ class Engine final : public PacketNetwork {
 
   // Faults (outages.h).
   void schedule_faults();
+  void begin_settled_faults();
+  bool change_cable(std::uint32_t index, bool begins);
   void on_fault(std::uint32_t index, std::uint32_t stage);
   CableState state_of_cable(std::uint32_t port) const;
   void apply(std::uint32_t port, const CableState& state);

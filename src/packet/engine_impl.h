@@ -71,6 +71,7 @@ Engine<K>::Engine(std::shared_ptr<const fabric::Fabric> fabric,
   const std::size_t cores_per_nic =
       kTcp ? static_cast<std::size_t>(profile_.tcp.cores_per_nic) : std::size_t{1};
   cores_.resize(adapters_.size() * cores_per_nic);
+  begin_settled_faults();
 }
 
 template <FabricKind K>

@@ -22,7 +22,10 @@ struct Fault {
   fabric::PortId port;  ///< either end of the cable; of the last two, any port of the switch
   base::Time at;
   base::Time duration;  ///< 0: for good
-  double value = 0;     ///< of faults that overlap on a cable the worst counts
+  /// There before the start, and known: nothing is lost that routes and tables could spare. `at`
+  /// and `duration` count for nothing.
+  bool settled = false;
+  double value = 0;  ///< of faults that overlap on a cable the worst counts
 };
 
 struct Faults {

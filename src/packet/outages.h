@@ -49,11 +49,20 @@ void Engine<K>::schedule_faults() {
   for (std::uint32_t i = 0; i < faults_.schedule.size(); ++i) {
     const Fault& fault = faults_.schedule[i];
     if (fault.kind == Fault::Kind::kNoPfc || fault.kind == Fault::Kind::kNoEcn) continue;
+    if (fault.settled) continue;
     events_.push(fault.at, kFault, i, kFaultBegins);
     if (fault.duration > base::Time()) {
       events_.push(fault.at + fault.duration, kFault, i, kFaultEnds);
     }
   }
+}
+
+template <FabricKind K>
+void Engine<K>::begin_settled_faults() {
+  for (std::uint32_t i = 0; i < faults_.schedule.size(); ++i) {
+    if (faults_.schedule[i].settled) change_cable(i, true);
+  }
+  if (impaired_) reroute();
 }
 
 // A cable is as bad as the worst of the faults that last.
@@ -94,14 +103,21 @@ void Engine<K>::on_fault(std::uint32_t index, std::uint32_t stage) {
     reroute();
     return;
   }
-  fault_active_[index] = stage == kFaultBegins ? 1 : 0;
-  const std::uint32_t port = faults_.schedule[index].port.index();
-  const CableState state = state_of_cable(port);
-  if (state.down != ports_[port].down) {
-    state.down ? take_down(port) : bring_up(port);
+  if (change_cable(index, stage == kFaultBegins)) {
     events_.push(now() + profile_.paths.failover, kFault, index, kReroute);
   }
+}
+
+// True when the cable has gone down or come back, which routing has yet to learn.
+template <FabricKind K>
+bool Engine<K>::change_cable(std::uint32_t index, bool begins) {
+  fault_active_[index] = begins ? 1 : 0;
+  const std::uint32_t port = faults_.schedule[index].port.index();
+  const CableState state = state_of_cable(port);
+  const bool turned = state.down != ports_[port].down;
+  if (turned) state.down ? take_down(port) : bring_up(port);
   for (const std::uint32_t end : {port, ports_[port].peer}) apply(end, state);
+  return turned;
 }
 
 // What a cable's state means for one end: the rate on the wire, the spacing of packets where an

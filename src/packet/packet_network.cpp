@@ -73,9 +73,10 @@ std::string routing_fallback(const fabric::Fabric& fabric, const catalog::Fabric
 }
 
 network::Factory factory(std::shared_ptr<const fabric::Fabric> fabric,
-                         const catalog::FabricProfile& profile, network::NodeLinkSpec node_links) {
-  return [fabric = std::move(fabric), profile, node_links](std::uint64_t seed) {
-    return make_network(fabric, profile, node_links, seed);
+                         const catalog::FabricProfile& profile, network::NodeLinkSpec node_links,
+                         const Faults& faults) {
+  return [fabric = std::move(fabric), profile, node_links, faults](std::uint64_t seed) {
+    return make_network(fabric, profile, node_links, seed, faults);
   };
 }
 

@@ -30,6 +30,8 @@ class PacketNetwork : public network::Network {
  public:
   /// Every port's egress, in the order of the fabric's ports.
   virtual std::vector<LinkUse> links() const = 0;
+  /// Threads that share the run; 1 where it could not be shared.
+  virtual int threads() const { return 1; }
 
   void reduce(network::ReductionGroup group, base::Rank rank, base::Bytes size,
               const network::Callback& on_complete) final;
@@ -56,6 +58,7 @@ std::string routing_fallback(const fabric::Fabric& fabric, const catalog::Fabric
 
 /// Makes such networks for one fabric and profile.
 network::Factory factory(std::shared_ptr<const fabric::Fabric> fabric,
-                         const catalog::FabricProfile& profile, network::NodeLinkSpec node_links);
+                         const catalog::FabricProfile& profile, network::NodeLinkSpec node_links,
+                         const Faults& faults = {});
 
 }  // namespace fabricast::packet

@@ -56,6 +56,7 @@ class ParallelNetwork final : public PacketNetwork {
   void stop() override { stopped_ = true; }
   network::Counters counters() const override;
   std::vector<LinkUse> links() const override;
+  int threads() const override { return static_cast<int>(engines_.size()); }
 
  private:
   base::Bytes largest_reduction() const override { return engines_.front()->largest_reduction(); }

@@ -183,6 +183,19 @@ std::string memory_note(const scenario::ValidScenario& scenario,
   return paragraph(text, 0);
 }
 
+/// What stands between the numbers above and those of a network in order.
+std::string fault_note(const scenario::ValidScenario& scenario, bool chinese) {
+  std::string faults;
+  for (const scenario::Fault& fault : scenario.faults) {
+    const std::string value = fault.value > 0 ? fmt::format(" {:.4g}", fault.value) : "";
+    append_name(faults, fmt::format("`{}` {}{}", fault.link, fault.kind, value));
+  }
+  if (faults.empty()) return {};
+  return paragraph(chinese ? fmt::format("全程带有故障：{}。", faults)
+                           : fmt::format("All of it with these faults: {}.", faults),
+                   0);
+}
+
 }  // namespace
 
 std::string host_note(const fabric::HostLimit& limit, base::Rate port, const std::string& slot,
@@ -205,9 +218,9 @@ std::string host_note(const fabric::HostLimit& limit, base::Rate port, const std
 std::string notes(const Comparison& comparison, bool chinese) {
   const scenario::ValidScenario& scenario = *comparison.scenario;
   const std::vector<Outcome>& outcomes = comparison.outcomes;
-  return memory_note(scenario, outcomes, chinese) + topology_note(scenario, outcomes, chinese) +
-         host_notes(scenario, outcomes, chinese) + same_hardware_note(outcomes, chinese) +
-         extrapolation_note(outcomes, chinese);
+  return fault_note(scenario, chinese) + memory_note(scenario, outcomes, chinese) +
+         topology_note(scenario, outcomes, chinese) + host_notes(scenario, outcomes, chinese) +
+         same_hardware_note(outcomes, chinese) + extrapolation_note(outcomes, chinese);
 }
 
 }  // namespace fabricast::report

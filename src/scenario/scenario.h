@@ -156,7 +156,8 @@ ValidScenario load_system(const std::string& path, const catalog::Catalog& catal
 base::Error located(const base::Error& error, const ValidScenario& scenario, std::size_t fabric);
 
 /// Throws base::Error (input) on what parses but this version does not simulate: serving workloads,
-/// faults, tenant background, a partial node, some topologies. Names the key and what works.
+/// faults that begin or end during the job, tenants given by their scenario, a partial node, some
+/// topologies. Names the key and what works.
 void require_simulated(const ValidScenario& scenario);
 
 /// The same of the cluster alone, for what has no workload.

@@ -73,7 +73,14 @@ void require_simulated(const ValidScenario& scenario) {
   const Refusals refuse(scenario);
   const auto* training = std::get_if<TrainingSpec>(&scenario.workload);
   refuse.unless(training != nullptr, "workload.kind", "a serving workload", "`training`");
-  refuse.unless(scenario.faults.empty(), "faults", "a fault", "an empty list");
+  for (std::size_t i = 0; i < scenario.faults.size(); ++i) {
+    const Fault& fault = scenario.faults[i];
+    const bool begins = fault.at_ms > 0;
+    refuse.unless(!begins && fault.for_ms == 0,
+                  fmt::format("faults[{}].{}", i, begins ? "at_ms" : "for_ms"),
+                  fmt::format("a fault that {} during the job", begins ? "begins" : "ends"),
+                  "a fault that lasts for all of it: neither `at_ms` nor `for_ms`");
+  }
   for (std::size_t i = 0; i < scenario.background.size(); ++i) {
     refuse.unless(scenario.background[i].job.empty(), fmt::format("background[{}].job", i),
                   "a tenant given by its scenario", "a tenant given by `load` and `burst_ms`");

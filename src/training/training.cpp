@@ -47,6 +47,9 @@ std::string key_of(const Phase& phase, const scenario::ValidScenario& scenario,
   for (const auto& b : spec.background) {
     key += fmt::format(" {:.17g} of {} in {}", b.load, b.message.count(), b.burst.ps());
   }
+  for (const scenario::Fault& fault : scenario.faults) {
+    key += fmt::format(" {} {} {:.17g}", fault.link, fault.kind, fault.value);
+  }
   return key;
 }
 

@@ -135,6 +135,20 @@ TEST(Overrides, choose_a_congestion_control_with_one_key) {
             0);
 }
 
+TEST(Overrides, refuse_parameters_of_a_congestion_control_that_is_off) {
+  const base::Error error =
+      input_error_of([] { overridden("roce-v2", "{profile: roce-v2, hpcc: {eta: 0.9}}"); });
+  EXPECT_EQ(error.where().key, "hpcc.eta");
+  EXPECT_TRUE(contains(error, "`congestion: { control: hpcc }`")) << error.what();
+  EXPECT_EQ(input_error_of(
+                [] { overridden("infiniband", "{profile: infiniband, ibcc: {threshold: 10}}"); })
+                .where()
+                .key,
+            "ibcc.threshold");
+  EXPECT_NO_THROW(
+      overridden("roce-v2", "{profile: roce-v2, congestion: {control: hpcc}, hpcc: {eta: 0.9}}"));
+}
+
 TEST(Overrides, refuse_two_congestion_controls_that_contradict_each_other) {
   const base::Error error = input_error_of([] {
     overridden("roce-v2",

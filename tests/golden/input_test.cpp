@@ -110,7 +110,14 @@ TEST(WrongInput, a_workload_that_this_version_does_not_simulate) {
   expect_refused({"compare", example_with("iterations: 200",
                                           "iterations: 200\nfaults: [{at_ms: 5, link: \"leaf0:3\", "
                                           "kind: down, for_ms: 20}]")},
-                 {"faults"});
+                 {"faults[0].at_ms"});
+}
+
+TEST(WrongInput, a_fault_on_a_link_that_a_fabric_does_not_have) {
+  expect_refused(
+      {"compare", example_with("iterations: 200",
+                               "iterations: 200\nfaults: [{link: \"leaf77:3\", kind: down}]")},
+      {"faults[0].link: found `leaf77:3`, which `infiniband` does not have", "such as `leaf0:"});
 }
 
 TEST(WrongInput, on_standard_input_has_a_place_too) {

@@ -116,6 +116,38 @@ TEST(Results, change_with_the_seed) {
   EXPECT_NE(without_stats(other.out), without_stats(run_of("train-8-7b").out));
 }
 
+/// A job of two nodes on RoCE, with `more` at the end of its file.
+Execution small_job(const std::string& more) {
+  const std::string file = file_with(
+      "name: small\n"
+      "cluster: { gpus: 16, gpu: h100-sxm-80gb, gpus_per_node: 8, nics_per_node: 8, nic_gbps: "
+      "200,\n"
+      "           topology: { kind: single-switch } }\n"
+      "fabrics: [infiniband, roce-v2]\n"
+      "workload: { kind: training, model: llama2-7b, precision: bf16, sequence: 4096,\n"
+      "            global_batch: 32, micro_batch: 1, parallelism: { dp: 16, zero: 1 },\n"
+      "            tokens: 1e9, iterations: 20 }\n" +
+          more,
+      "small.yaml");
+  return fabricast({"compare", file, "--json", "-"});
+}
+
+TEST(Results, show_a_fault_that_lasts_for_the_whole_job) {
+  const auto step = [](const Execution& run, const char* fabric) {
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return Json::parse(run.out)["fabrics"][fabric]["training"]["step_time_s"].get<double>();
+  };
+  const Execution sound = small_job("");
+  const Execution slow = small_job("faults: [{link: 'leaf0:9', kind: degraded, value: 0.25}]\n");
+  EXPECT_GT(step(slow, "infiniband"), 1.05 * step(sound, "infiniband"));
+  EXPECT_GT(step(slow, "roce-v2"), 1.05 * step(sound, "roce-v2"));
+  // InfiniBand has no ECN, so that the fault is RoCE's alone.
+  const Execution blind = small_job("faults: [{link: 'leaf0:0', kind: no-ecn}]\n");
+  EXPECT_EQ(step(blind, "infiniband"), step(sound, "infiniband"));
+  EXPECT_NE(blind.err.find("faults[0]: note: `infiniband` has no ECN"), std::string::npos)
+      << blind.err;
+}
+
 TEST(Results, break_the_step_down_without_remainder) {
   for (const char* name : kNames) {
     for (const auto& [fabric, result] : fabrics_of(name).items()) {

@@ -33,7 +33,7 @@ PortId adapter_port(const fabric::Fabric& f, std::uint32_t endpoint) {
 
 Faults one(Fault::Kind kind, PortId port, Time at, Time duration = Time(), double value = 0) {
   Faults faults;
-  faults.schedule.push_back({kind, port, at, duration, value});
+  faults.schedule.push_back({kind, port, at, duration, false, value});
   return faults;
 }
 
@@ -96,6 +96,40 @@ TEST(LinkDown, UnderAdaptiveRoutingLosesWhatWasOnTheWire) {
   // flight (cable, PHY, pipeline) at 165 ns a packet, and one in the queue; as many on the way
   // back.
   EXPECT_LE(network->counters().dropped_packets, 8U);
+}
+
+Faults standing(Fault::Kind kind, PortId port, double value = 0) {
+  Faults faults;
+  faults.schedule.push_back({kind, port, Time(), Time(), true, value});
+  return faults;
+}
+
+// Tables, ECMP and adaptive switches know a cable that was down before the start: nothing is lost.
+TEST(LinkDown, BeforeTheStartCostsNoPacket) {
+  FabricProfile adaptive = infiniband();
+  adaptive.paths.routing = catalog::Routing::kAdaptive;
+  adaptive.transport.recovery = catalog::LossRecovery::kOutOfOrder;
+  for (const FabricProfile& p : {infiniband(), adaptive, without_dcqcn(), tcp()}) {
+    const auto f = leaf_spine(8, 4);
+    const PortId broken = uplink(*f, 0, 4);
+    auto network = network_on(f, p, 1, standing(Fault::Kind::kLinkDown, broken));
+    completion_times(*network, {{0, 4, 1_MiB}, {1, 5, 1_MiB}, {2, 6, 1_MiB}, {3, 7, 1_MiB}});
+    EXPECT_EQ(network->counters().bytes_delivered, 4 * (1_MiB).count()) << p.id;
+    EXPECT_EQ(network->counters().timeouts, 0U) << p.id;
+    if (p.kind != FabricKind::kTcp) {
+      EXPECT_EQ(network->counters().dropped_packets, 0U) << p.id;
+    }
+    EXPECT_EQ(network->links()[broken.index()].sent, Bytes(0)) << p.id;
+  }
+}
+
+TEST(Degraded, BeforeTheStartIsDegradedFromTheFirstPacket) {
+  const FabricProfile p = infiniband();
+  const auto f = one_switch(2);
+  auto network = network_on(f, p, 1, standing(Fault::Kind::kDegraded, adapter_port(*f, 1), 0.5));
+  const Time done = completion_times(*network, {{0, 1, 16_MiB}}).front();
+  EXPECT_GT(done, 2 * wire_time(p, 16_MiB));
+  EXPECT_LT(done, 2 * wire_time(p, 16_MiB) + 10_us);
 }
 
 // A new connection while its only cable is down, as routing knows: it waits for the cable.

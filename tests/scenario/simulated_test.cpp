@@ -24,11 +24,18 @@ TEST(NotSimulated, serving) {
             "allowed `training`");
 }
 
-TEST(NotSimulated, faults) {
-  EXPECT_EQ(not_simulated(changed(
-                "faults: []", "faults: [{at_ms: 5, link: \"leaf0:3\", kind: down, for_ms: 1}]")),
-            "job.yaml:22:9: faults: found a fault, which is not simulated yet; allowed an empty "
-            "list");
+TEST(NotSimulated, faults_that_begin_or_end_during_the_job) {
+  const auto with = [](const std::string& times) {
+    return not_simulated(
+        changed("faults: []", "faults: [{link: \"leaf0:3\", kind: down" + times + "}]"));
+  };
+  EXPECT_EQ(with(""), "accepted");
+  EXPECT_EQ(with(", at_ms: 5, for_ms: 1"),
+            "job.yaml:22:47: faults[0].at_ms: found a fault that begins during the job, which is "
+            "not simulated yet; allowed a fault that lasts for all of it: neither `at_ms` nor "
+            "`for_ms`");
+  EXPECT_NE(with(", for_ms: 1").find("faults[0].for_ms: found a fault that ends during the job"),
+            std::string::npos);
 }
 
 TEST(NotSimulated, tenants) {
