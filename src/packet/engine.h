@@ -12,14 +12,16 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/slab.h"
 #include "engine/event_queue.h"
 #include "fabric/forwarding.h"
+#include "network/outstanding.h"
+#include "network/routing.h"
 #include "packet/arbiter.h"
 #include "packet/crossing.h"
 #include "packet/faults.h"
 #include "packet/flow_state.h"
 #include "packet/link.h"
-#include "packet/outstanding.h"
 #include "packet/packet_network.h"
 #include "packet/partition.h"
 #include "packet/reduction_tree.h"
@@ -121,8 +123,6 @@ class Engine final : public PacketNetwork {
   void check_faults() const;
   std::uint32_t make_path(std::uint32_t source, std::uint32_t destination, std::uint64_t hash,
                           Known known);
-  std::shared_ptr<const fabric::ForwardingTables> tables(
-      std::span<const fabric::PortId> failed) const;
   std::string name_of(std::uint32_t endpoint) const;
   base::Error no_route(std::uint32_t source, std::uint32_t destination) const;
   base::Error gave_up(std::string_view what, const Flow& flow, const std::string& after) const;
@@ -132,8 +132,6 @@ class Engine final : public PacketNetwork {
             const network::SendOptions& options);
   void add_transfer(std::uint32_t flow, std::int64_t bytes, std::uint32_t message,
                     network::Completion completion, base::Time at);
-  void send_on_queue_pairs(std::uint32_t first, std::int64_t bytes, std::uint32_t message,
-                           network::Completion completion, base::Time start);
   void dispatch(const engine::Event& event);
 
   // Messages on flows (engine.h).
@@ -354,8 +352,8 @@ class Engine final : public PacketNetwork {
   std::vector<Group> groups_;                   ///< of reductions
   std::vector<std::uint8_t> taken_by_trees_;    ///< by port
   std::vector<std::uint32_t> connection_turn_;  ///< per flow: next flow of its connection to use
-  Slab<Transfer> transfers_;
-  Outstanding outstanding_;
+  base::Slab<Transfer> transfers_;
+  network::Outstanding outstanding_;
   std::uint64_t draw_salt_;
   std::vector<Watch> watches_;  ///< per port and class, with a watchdog
   std::vector<std::uint8_t> fault_active_;

@@ -9,27 +9,6 @@
 
 namespace fabricast::packet {
 
-namespace detail {
-/// A flow's hash at one switch; salted, so that two tiers do not choose alike.
-inline std::uint64_t switch_hash(std::uint64_t flow_hash, std::uint32_t device) {
-  return base::mix64(flow_hash ^ base::mix64(device));
-}
-inline fabric::RoutingEngine routing_engine(const catalog::FabricProfile::Paths& paths,
-                                            bool damaged) {
-  if (paths.routing == catalog::Routing::kSpanningTree) return fabric::RoutingEngine::kSpanningTree;
-  switch (paths.engine) {
-    case catalog::SubnetRouting::kUpDown:
-      return fabric::RoutingEngine::kUpDown;
-    case catalog::SubnetRouting::kMinHop:
-      return fabric::RoutingEngine::kMinHop;
-    case catalog::SubnetRouting::kFatTree:
-      break;
-  }
-  return damaged ? fabric::RoutingEngine::kFatTreeRoots : fabric::RoutingEngine::kFatTree;
-}
-
-}  // namespace detail
-
 template <FabricKind K>
 Engine<K>::Engine(std::shared_ptr<const fabric::Fabric> fabric,
                   const catalog::FabricProfile& profile, network::NodeLinkSpec node_links,
@@ -55,7 +34,7 @@ Engine<K>::Engine(std::shared_ptr<const fabric::Fabric> fabric,
     markers_.resize(lanes_.size());
   }
   check_faults();
-  tables_ = whole_tables_ = tables({});
+  tables_ = whole_tables_ = network::forwarding_tables(*fabric_, profile_.paths, {});
   if (several_classes_) {
     arbiters_.resize(ports_.size(),
                      Arbiter(kCredits ? Arbiter::Kind::kInfiniBand : Arbiter::Kind::kEthernet));
@@ -148,20 +127,6 @@ void Engine<K>::build_buffers() {
   }
 }
 
-// What the subnet manager, or the spanning tree, makes of the fabric without the cables of
-// `failed`; none where switches choose among paths, or next hops are part of the fabric. An
-// operator who asks for ftree names its roots, so that a tree that lacks cables stays one.
-template <FabricKind K>
-std::shared_ptr<const fabric::ForwardingTables> Engine<K>::tables(
-    std::span<const fabric::PortId> failed) const {
-  const catalog::Routing routing = profile_.paths.routing;
-  const bool one_path =
-      routing == catalog::Routing::kStatic || routing == catalog::Routing::kSpanningTree;
-  if (!one_path || fabric_->routes_given()) return nullptr;
-  return fabric::shared_forwarding(*fabric_,
-                                   detail::routing_engine(profile_.paths, !failed.empty()), failed);
-}
-
 // A path is the egress ports from the source's adapter to the last switch; kNone when none leads
 // there.
 template <FabricKind K>
@@ -250,21 +215,13 @@ std::uint32_t Engine<K>::connection(base::Rank src, base::Rank dst,
   if (options.traffic_class >= static_cast<unsigned>(profile_.classes.count)) {
     throw base::failure("a message of a traffic class that the fabric does not have");
   }
-  const std::uint64_t key = (static_cast<std::uint64_t>(options.traffic_class) << 61) |
-                            (static_cast<std::uint64_t>(src.index()) << 40) |
-                            (static_cast<std::uint64_t>(dst.index()) << 16) | options.channel;
+  const std::uint64_t key = network::connection_key(src, dst, options);
   const auto [entry, added] =
       connections_.try_emplace(key, static_cast<std::uint32_t>(flows_.size()));
   if (added) {
-    const int count =
-        kTcp ? profile_.tcp.streams_per_connection : profile_.paths.qps_per_connection;
-    for (int i = 0; i < count; ++i) {
-      const std::uint64_t pair = base::mix64(key * 64 + static_cast<std::uint64_t>(i));
-      const std::uint64_t hash =
-          base::mix64(base::mix64(seed_ ^ base::hash_name("ecmp")) ^ pair ^
-                      options.traffic_class * 0x9e3779b97f4a7c15ULL);  // its bits left the product
-      make_flow(fabric_->endpoint_of(src).index(), fabric_->endpoint_of(dst).index(), hash,
-                options.traffic_class);
+    for (int i = 0; i < network::flows_per_connection(profile_); ++i) {
+      make_flow(fabric_->endpoint_of(src).index(), fabric_->endpoint_of(dst).index(),
+                network::flow_hash(seed_, key, i, options.traffic_class), options.traffic_class);
       connection_turn_.push_back(0);
     }
   }
@@ -302,41 +259,21 @@ void Engine<K>::post(std::uint32_t index, base::Rank src, base::Rank dst, base::
                      const network::SendOptions& options) {
   const std::uint32_t first = connection(src, dst, options);
   const base::Time start = start_of_message(adapters_[flows_[first].source], size);
-  if constexpr (kTcp) {  // a message is striped over the sockets of its connection
-    const auto streams = static_cast<std::int64_t>(profile_.tcp.streams_per_connection);
-    const std::int64_t used = std::min(streams, size.count());
-    outstanding_.message(index).transfers_left = static_cast<std::uint32_t>(used);
-    for (std::int64_t i = 0; i < used; ++i) {
-      const std::int64_t bytes = size.count() * (i + 1) / used - size.count() * i / used;
-      add_transfer(first + static_cast<std::uint32_t>(i), bytes, index, options.completion, start);
-    }
-  } else {
-    send_on_queue_pairs(first, size.count(), index, options.completion, start);
+  const network::Shares shares(profile_, size.count());
+  outstanding_.message(index).transfers_left = static_cast<std::uint32_t>(shares.parts());
+  for (std::int64_t i = 0; i < shares.parts(); ++i) {
+    const std::uint32_t turn =
+        shares.in_turn() ? connection_turn_[first]++ %
+                               static_cast<std::uint32_t>(profile_.paths.qps_per_connection)
+                         : static_cast<std::uint32_t>(i);
+    add_transfer(first + turn, shares.bytes(i), index, options.completion, start);
   }
-}
-
-// Queue pairs of a connection take messages in turn, or each its part of every message
-// (NCCL_IB_SPLIT_DATA_ON_QPS), which NCCL aligns to 128 bytes.
-template <FabricKind K>
-void Engine<K>::send_on_queue_pairs(std::uint32_t first, std::int64_t bytes, std::uint32_t message,
-                                    network::Completion completion, base::Time start) {
-  constexpr std::int64_t kAlignment = 128;
-  const auto qps = static_cast<std::uint32_t>(profile_.paths.qps_per_connection);
-  std::int64_t part = bytes;
-  if (profile_.paths.split_messages) {
-    part = ((bytes + qps - 1) / qps + kAlignment - 1) / kAlignment * kAlignment;
+  if constexpr (!kTcp) {
+    const Flow& flow = flows_[first];
+    const std::int64_t cpu_ps = shares.parts() * profile_.host.cpu_per_message.ps();
+    if (mine(flow.source_port)) cores_[flow.source].busy_ps += cpu_ps;
+    if (mine(flow.destination_port)) cores_[flow.destination].busy_ps += cpu_ps;
   }
-  const std::int64_t parts = (bytes + part - 1) / part;
-  outstanding_.message(message).transfers_left = static_cast<std::uint32_t>(parts);
-  for (std::int64_t i = 0; i < parts; ++i) {
-    const std::uint32_t qp = profile_.paths.split_messages ? static_cast<std::uint32_t>(i)
-                                                           : connection_turn_[first]++ % qps;
-    add_transfer(first + qp, std::min(part, bytes - i * part), message, completion, start);
-  }
-  const Flow& flow = flows_[first];
-  const std::int64_t cpu_ps = parts * profile_.host.cpu_per_message.ps();
-  if (mine(flow.source_port)) cores_[flow.source].busy_ps += cpu_ps;
-  if (mine(flow.destination_port)) cores_[flow.destination].busy_ps += cpu_ps;
 }
 
 template <FabricKind K>

@@ -350,16 +350,9 @@ std::uint32_t Engine<K>::routed_port(std::uint32_t device, std::uint32_t destina
   const auto leads_on = [&](fabric::PortId p) {
     return !heed || !avoiding_ || usable(p.index(), destination);
   };
-  const auto count =
-      static_cast<std::uint64_t>(std::count_if(choices.begin(), choices.end(), leads_on));
-  if (count == 0) return kNone;
-  const catalog::Routing routing = profile_.paths.routing;
-  const bool spread = routing == catalog::Routing::kEcmp || routing == catalog::Routing::kAdaptive;
-  auto pick = spread ? detail::switch_hash(hash, device) % count : 0;
-  for (const fabric::PortId p : choices) {
-    if (leads_on(p) && pick-- == 0) return p.index();
-  }
-  return kNone;
+  const fabric::PortId port =
+      network::pick_next_hop(choices, profile_.paths.routing, hash, device, leads_on);
+  return port.valid() ? port.index() : kNone;
 }
 
 // Least queued bytes; ties go round from a hash of the packet, so that idle links share. A switch
@@ -371,7 +364,7 @@ std::uint32_t Engine<K>::least_loaded(const Packet& packet, std::uint32_t device
       fabric_->next_hops(fabric::DeviceId(device), fabric::EndpointId(destination));
   const std::size_t n = choices.size();
   const std::size_t offset =
-      n == 1 ? 0 : detail::switch_hash(packet.flow * 0x9e3779b9ULL + packet.sequence, device) % n;
+      n == 1 ? 0 : network::switch_hash(packet.flow * 0x9e3779b9ULL + packet.sequence, device) % n;
   const unsigned c = packet.traffic_class;
   std::uint32_t best = kNone;
   for (std::size_t i = 0; i < n; ++i) {

@@ -247,7 +247,7 @@ void Engine<K>::reroute() {
   }
   note_impairment();
   routes_changed_ = true;
-  tables_ = tables(failed);
+  tables_ = network::forwarding_tables(*fabric_, profile_.paths, failed);
   const auto remake = [&](std::uint32_t from, std::uint32_t to, std::uint64_t hash,
                           std::uint32_t& path) {
     const std::uint32_t found = make_path(from, to, hash, Known::kWhatRoutingKnows);

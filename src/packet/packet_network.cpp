@@ -65,11 +65,10 @@ std::unique_ptr<PacketNetwork> make_network(std::shared_ptr<const fabric::Fabric
 }
 
 std::string routing_fallback(const fabric::Fabric& fabric, const catalog::FabricProfile& profile) {
-  const bool tables = profile.kind == FabricKind::kInfiniBand && !fabric.routes_given() &&
-                      profile.paths.routing == catalog::Routing::kStatic;
-  if (!tables || fabric.sizing().tiers < 2) return {};  // one switch has one way, whatever engine
-  return fabric::shared_forwarding(fabric, detail::routing_engine(profile.paths, false))
-      ->fallback();
+  if (profile.kind != FabricKind::kInfiniBand || fabric.sizing().tiers < 2)
+    return {};  // one switch has one way, whatever engine
+  const auto tables = network::forwarding_tables(fabric, profile.paths, {});
+  return tables == nullptr ? std::string() : tables->fallback();
 }
 
 network::Factory factory(std::shared_ptr<const fabric::Fabric> fabric,

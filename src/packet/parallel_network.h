@@ -83,7 +83,7 @@ class ParallelNetwork final : public PacketNetwork {
   network::NodeLinks node_links_;
   std::vector<std::unique_ptr<Engine>> engines_;
   engine::EventQueue ours_;  ///< kDelivered and kTimer
-  Outstanding outstanding_;
+  network::Outstanding outstanding_;
   bool stopped_ = false;
   base::Time until_complete_;  ///< least time from the start of a packet to a complete message
   engine::Event end_;          ///< of the window in progress

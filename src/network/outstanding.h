@@ -5,29 +5,29 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/slab.h"
 #include "network/network.h"
-#include "packet/flow_state.h"
 
-namespace fabricast::packet {
+namespace fabricast::network {
 
 struct Message {
   std::int64_t bytes = 0;
   std::uint32_t transfers_left = 0;
-  network::Callback on_complete;
+  Callback on_complete;
 };
 
 class Outstanding {
  public:
   bool none() const { return count_ == 0; }
 
-  std::uint32_t open_message(base::Bytes size, network::Callback on_complete) {
+  std::uint32_t open_message(base::Bytes size, Callback on_complete) {
     const std::uint32_t index = messages_.allocate();
     messages_[index] = {size.count(), 1, std::move(on_complete)};
     ++count_;
     sent_ += size.count();
     return index;
   }
-  std::uint32_t open_timer(network::Callback callback) {
+  std::uint32_t open_timer(Callback callback) {
     const std::uint32_t index = timers_.allocate();
     timers_[index] = std::move(callback);
     ++count_;
@@ -42,11 +42,11 @@ class Outstanding {
   const Message& message(std::uint32_t index) const { return messages_[index]; }
 
   /// A message has been delivered, or a timer is due: returns what its caller is to be told by.
-  network::Callback close_message(std::uint32_t index) {
+  Callback close_message(std::uint32_t index) {
     delivered_ += messages_[index].bytes;
     return close(messages_, index, std::move(messages_[index].on_complete));
   }
-  network::Callback close_timer(std::uint32_t index) {
+  Callback close_timer(std::uint32_t index) {
     return close(timers_, index, std::move(timers_[index]));
   }
 
@@ -56,17 +56,17 @@ class Outstanding {
 
  private:
   template <class T>
-  network::Callback close(Slab<T>& slab, std::uint32_t index, network::Callback callback) {
+  Callback close(base::Slab<T>& slab, std::uint32_t index, Callback callback) {
     slab.release(index);
     --count_;
     return callback;
   }
 
-  Slab<Message> messages_;
-  Slab<network::Callback> timers_;
+  base::Slab<Message> messages_;
+  base::Slab<Callback> timers_;
   std::uint64_t count_ = 0;
   std::int64_t sent_ = 0;
   std::int64_t delivered_ = 0;
 };
 
-}  // namespace fabricast::packet
+}  // namespace fabricast::network

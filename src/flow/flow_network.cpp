@@ -1,0 +1,405 @@
+#include "flow/flow_network.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/random.h"
+
+namespace fabricast::flow {
+
+using base::Bytes;
+using base::Rank;
+using base::Time;
+using catalog::FabricKind;
+using fabric::EndpointId;
+using fabric::PortId;
+
+namespace {
+
+// A millionth of a picosecond: what rounding adds to an end that is on the picosecond.
+constexpr double kRounding = 1e-6;
+// Picoseconds: 53 days from now.
+constexpr double kNever = 0x1p62;
+
+/// Payload over everything that a full packet occupies on the wire.
+double goodput_of(const catalog::FabricProfile& profile) {
+  double header = static_cast<double>(profile.link.header.count());
+  if (profile.congestion.control == catalog::RdmaCongestionControl::kHpcc) {
+    header += static_cast<double>(profile.hpcc.int_header.count());
+  }
+  const auto mtu = static_cast<double>(profile.link.mtu.count());
+  return mtu / (mtu + header) * profile.link.rate_efficiency;
+}
+
+/// Core time of a byte on one side (docs/models/packet.md, "Hosts").
+double core_seconds_per_byte(const catalog::FabricProfile& profile) {
+  return profile.tcp.cpu_per_packet.s() / static_cast<double>(profile.link.mtu.count()) +
+         profile.tcp.cpu_ns_per_byte * 1e-9;
+}
+
+}  // namespace
+
+FlowNetwork::FlowNetwork(std::shared_ptr<const fabric::Fabric> fabric,
+                         const catalog::FabricProfile& profile, network::NodeLinkSpec node_links,
+                         std::shared_ptr<const Behaviour> behaviour, std::uint64_t seed,
+                         std::vector<LinkFault> faults)
+    : fabric_(std::move(fabric)),
+      profile_(profile),
+      behaviour_(std::move(behaviour)),
+      seed_(seed),
+      goodput_(goodput_of(profile)),
+      paths_(*fabric_, profile_, goodput_, sharing_),
+      node_links_(fabric_->gpus(), node_links),
+      adapters_(static_cast<std::size_t>(fabric_->endpoints())),
+      faults_(std::move(faults)),
+      fault_active_(faults_.size(), 0) {
+  const auto perfect = [](double share) { return share >= 1; };
+  if (!std::ranges::all_of(behaviour_->efficiency, perfect)) {
+    sharing_.set_efficiency(behaviour_->efficiency);
+  }
+  build_hosts();
+  for (std::uint32_t i = 0; i < faults_.size(); ++i) {
+    if (faults_[i].settled) {
+      fault_active_[i] = 1;
+      apply_rate(faults_[i].port);
+      continue;
+    }
+    events_.push(faults_[i].at, kFault, i, kBegins);
+    if (faults_[i].duration > Time()) {
+      events_.push(faults_[i].at + faults_[i].duration, kFault, i, kEnds);
+    }
+  }
+  if (std::ranges::any_of(fault_active_, [](std::uint8_t on) { return on != 0; })) reroute();
+}
+
+void FlowNetwork::build_hosts() {
+  if (profile_.kind == FabricKind::kTcp) {
+    const std::size_t cores =
+        adapters_.size() * static_cast<std::size_t>(profile_.tcp.cores_per_nic);
+    for (std::size_t i = 0; i < cores; ++i) cores_.push_back(sharing_.add_link(1));
+  }
+  const fabric::HostLinks& host = fabric_->spec().host;
+  if (host.ways.empty()) return;
+  for (int node = 0; node < fabric_->spec().nodes; ++node) {
+    for (const fabric::HostLink& link : host.links) {
+      host_links_.push_back(sharing_.add_link(static_cast<double>(link.rate.bps()) / 8));
+    }
+  }
+}
+
+std::uint32_t FlowNetwork::connection(Rank src, Rank dst, const network::SendOptions& options) {
+  if (options.traffic_class >= static_cast<unsigned>(profile_.classes.count)) {
+    throw base::failure("a message of a traffic class that the fabric does not have");
+  }
+  const std::uint64_t key = network::connection_key(src, dst, options);
+  const auto [entry, added] =
+      connections_.try_emplace(key, static_cast<std::uint32_t>(streams_.size()));
+  if (added) {
+    for (int i = 0; i < network::flows_per_connection(profile_); ++i) {
+      open_stream(fabric_->endpoint_of(src).index(), fabric_->endpoint_of(dst).index(),
+                  network::flow_hash(seed_, key, i, options.traffic_class));
+    }
+  }
+  return entry->second;
+}
+
+void FlowNetwork::open_stream(std::uint32_t source, std::uint32_t destination, std::uint64_t hash) {
+  const auto index = static_cast<std::uint32_t>(streams_.size());
+  Stream& stream = streams_.emplace_back();
+  stream.hash = hash;
+  stream.source = source;
+  stream.destination = destination;
+  if (!cores_.empty()) {
+    const auto per_nic = static_cast<std::uint32_t>(profile_.tcp.cores_per_nic);
+    stream.source_core = source * per_nic + adapters_[source].streams++ % per_nic;
+    stream.destination_core = destination * per_nic + adapters_[destination].streams++ % per_nic;
+  }
+  stream.flow = flow_over(stream);
+  const int links = paths_.path(EndpointId(source), EndpointId(destination), hash).links;
+  stream.path = &behaviour_->path(links);
+  turns_.push_back(0);
+  stream_of_.resize(stream.flow + std::size_t{1});
+  stream_of_[stream.flow] = index;
+}
+
+std::uint32_t FlowNetwork::flow_over(const Stream& stream) {
+  Path path = paths_.path(EndpointId(stream.source), EndpointId(stream.destination), stream.hash);
+  add_acknowledgements(stream, path.crossings);
+  add_hosts(stream, path.crossings);
+  FlowSpec spec;
+  spec.crossings = path.crossings;
+  spec.source = stream.source;
+  const double rate = behaviour_->path(path.links).rate;
+  if (rate > 0) spec.cap = rate;
+  return sharing_.add_flow(spec);
+}
+
+// Acknowledgements take their part of the way back.
+void FlowNetwork::add_acknowledgements(const Stream& stream, std::vector<Crossing>& crossings) {
+  const auto every = static_cast<double>(profile_.transport.ack_every);
+  const double share = static_cast<double>(profile_.link.ack.count()) * goodput_ /
+                       (every * static_cast<double>(profile_.link.mtu.count()));
+  const Path back = paths_.path(EndpointId(stream.destination), EndpointId(stream.source),
+                                base::mix64(stream.hash));
+  for (const Crossing& crossing : back.crossings) crossings.push_back({crossing.link, share});
+}
+
+void FlowNetwork::add_hosts(const Stream& stream, std::vector<Crossing>& crossings) const {
+  if (!cores_.empty()) {
+    const double seconds = core_seconds_per_byte(profile_);
+    crossings.push_back({cores_[stream.source_core], seconds});
+    crossings.push_back({cores_[stream.destination_core], seconds});
+  }
+  const fabric::HostLinks& host = fabric_->spec().host;
+  if (host.ways.empty()) return;
+  const auto add = [&](std::uint32_t endpoint, bool sends) {
+    const std::size_t node = endpoint / host.ways.size();
+    const fabric::HostWay& way = host.ways[endpoint % host.ways.size()];
+    for (const fabric::HostCrossing& c : sends ? way.send : way.receive) {
+      crossings.push_back({host_links_[node * host.links.size() + c.link], c.bytes});
+    }
+  };
+  add(stream.source, true);
+  add(stream.destination, false);
+}
+
+void FlowNetwork::send(Rank src, Rank dst, Bytes size, const network::SendOptions& options,
+                       network::Callback on_complete) {
+  const std::uint32_t message = outstanding_.open_message(size, std::move(on_complete));
+  if (fabric_->node_of(src) == fabric_->node_of(dst)) {
+    events_.push(node_links_.send(src, dst, size, now()), kDelivered, message);
+    return;
+  }
+  const std::uint32_t first = connection(src, dst, options);
+  const Time start = start_of_message(streams_[first].source, size);
+  const bool tcp = profile_.kind == FabricKind::kTcp;
+  const network::Shares shares(profile_, size.count());
+  outstanding_.message(message).transfers_left = static_cast<std::uint32_t>(shares.parts());
+  const auto flows = static_cast<std::uint32_t>(network::flows_per_connection(profile_));
+  for (std::int64_t i = 0; i < shares.parts(); ++i) {
+    const std::uint32_t turn =
+        shares.in_turn() ? turns_[first]++ % flows : static_cast<std::uint32_t>(i);
+    post(first + turn, shares.bytes(i), message, options.completion, start);
+  }
+  cpu_busy_s_ += tcp ? 2 * core_seconds_per_byte(profile_) * static_cast<double>(size.count())
+                     : 2 * static_cast<double>(shares.parts()) * profile_.host.cpu_per_message.s();
+}
+
+// An adapter starts at most message_rate messages per microsecond.
+Time FlowNetwork::start_of_message(std::uint32_t endpoint, Bytes size) {
+  const fabric::HostLinks& host = fabric_->spec().host;
+  Adapter& adapter = adapters_[endpoint];
+  const Time start =
+      std::max(now() + profile_.host.send_overhead + host.send_latency + host.copy_time(size),
+               adapter.next_message);
+  adapter.next_message = start;
+  if (profile_.host.message_rate_mps > 0) {
+    adapter.next_message +=
+        Time::picoseconds(static_cast<std::int64_t>(1e6 / profile_.host.message_rate_mps));
+  }
+  return start;
+}
+
+// What a new connection takes longer falls to its first bytes.
+void FlowNetwork::post(std::uint32_t index, std::int64_t bytes, std::uint32_t message,
+                       network::Completion completion, Time start) {
+  Stream& stream = streams_[index];
+  const auto before = static_cast<double>(stream.posted);
+  stream.posted += bytes;
+  const Curve& ramp = stream.path->ramp;
+  const double late =
+      ramp.at(static_cast<double>(stream.posted)) - (before > 0 ? ramp.at(before) : 0);
+  const std::uint32_t transfer = transfers_.allocate();
+  transfers_[transfer] = {bytes, Time::seconds(std::max(0.0, late)), index, message, completion};
+  events_.push(start, kStart, transfer);
+}
+
+void FlowNetwork::on_start(std::uint32_t transfer) {
+  const std::uint32_t index = transfers_[transfer].stream;
+  Stream& stream = streams_[index];
+  stream.waiting.push_back(transfer);
+  if (stream.waiting.size() == 1) begin(index);
+}
+
+// The first transfer that waits may drain, at once or when the connection has got so far.
+void FlowNetwork::begin(std::uint32_t index) {
+  Stream& stream = streams_[index];
+  const Time ramp = transfers_[stream.waiting.front()].ramp;
+  if (ramp == Time()) {
+    drain(index);
+    return;
+  }
+  if (sharing_.active(stream.flow)) sharing_.stop(stream.flow);
+  stream.rate = 0;
+  ++stream.version;
+  events_.push(now() + ramp, kBegun, index);
+}
+
+void FlowNetwork::drain(std::uint32_t index) {
+  Stream& stream = streams_[index];
+  stream.left = static_cast<double>(transfers_[stream.waiting.front()].bytes);
+  stream.since = now();
+  if (sharing_.active(stream.flow)) {
+    schedule_end(index);
+    return;
+  }
+  if (behaviour_->spread > 0) {
+    const std::uint64_t draw = base::mix64(stream.hash ^ static_cast<std::uint64_t>(stream.posted));
+    const double unit = static_cast<double>(draw >> 11) * 0x1p-53;
+    sharing_.set_weight(stream.flow, 1 + behaviour_->spread * (2 * unit - 1));
+  }
+  sharing_.start(stream.flow);
+}
+
+void FlowNetwork::on_drained(std::uint32_t index) {
+  Stream& stream = streams_[index];
+  const std::uint32_t done = stream.waiting.front();
+  stream.waiting.pop_front();
+  const Transfer transfer = transfers_[done];
+  transfers_.release(done);
+  deliver(transfer, stream);
+  if (stream.waiting.empty()) {
+    sharing_.stop(stream.flow);
+    stream.rate = 0;
+  } else {
+    begin(index);
+  }
+}
+
+void FlowNetwork::deliver(const Transfer& transfer, const Stream& stream) {
+  if (--outstanding_.message(transfer.message).transfers_left > 0) return;
+  const fabric::HostLinks& host = fabric_->spec().host;
+  const Bytes whole(outstanding_.message(transfer.message).bytes);
+  double late = stream.path->latency.at(static_cast<double>(transfer.bytes));
+  if (transfer.completion == network::Completion::kAcknowledged) {
+    late += stream.path->acknowledgement;
+  } else {
+    late += (host.receive_latency + host.copy_time(whole)).s();
+  }
+  events_.push(now() + Time::seconds(std::max(0.0, late)), kDelivered, transfer.message);
+}
+
+void FlowNetwork::schedule_end(std::uint32_t index) {
+  Stream& stream = streams_[index];
+  ++stream.version;
+  const double ps = std::ceil(std::max(0.0, stream.left) / stream.rate * 1e12 - kRounding);
+  if (!(ps < kNever)) return;  // a link of its path is down, and rounding leaves it nothing
+  events_.push(now() + Time::picoseconds(static_cast<std::int64_t>(std::max(0.0, ps))), kDrained,
+               index, stream.version);
+}
+
+// New rates for all that the changes of this instant reach.
+void FlowNetwork::share() {
+  for (const std::uint32_t flow : sharing_.solve()) {
+    const std::uint32_t index = stream_of_[flow];
+    Stream& stream = streams_[index];
+    if (stream.flow != flow || stream.waiting.empty()) continue;
+    stream.left -= (now() - stream.since).s() * stream.rate;
+    stream.since = now();
+    stream.rate = sharing_.rate(flow);
+    schedule_end(index);
+  }
+}
+
+void FlowNetwork::at(Time at, network::Callback callback) {
+  events_.push(at, kTimer, outstanding_.open_timer(std::move(callback)));
+}
+
+void FlowNetwork::play(const engine::Event& event) {
+  switch (event.kind()) {
+    case kStart:
+      on_start(event.target());
+      break;
+    case kBegun:
+      drain(event.target());
+      break;
+    case kDrained:
+      if (streams_[event.target()].version == event.value) on_drained(event.target());
+      break;
+    case kDelivered: {
+      const network::Callback callback = outstanding_.close_message(event.target());
+      if (callback) callback(now());
+      break;
+    }
+    case kTimer: {
+      const network::Callback callback = outstanding_.close_timer(event.target());
+      callback(now());
+      break;
+    }
+    case kFault:
+      on_fault(event.target(), event.value);
+      break;
+    default:
+      reroute();
+  }
+}
+
+void FlowNetwork::run() {
+  stopped_ = false;
+  while (!stopped_ && !outstanding_.none()) {
+    // Rates are worked out when everything of an instant has happened.
+    if (sharing_.stale() && (events_.empty() || events_.next().time() > now())) share();
+    if (events_.empty()) {
+      throw base::failure("deadlock: messages are outstanding and nothing can move");
+    }
+    play(events_.pop());
+  }
+}
+
+void FlowNetwork::on_fault(std::uint32_t index, std::uint32_t stage) {
+  fault_active_[index] = stage == kBegins ? 1 : 0;
+  apply_rate(faults_[index].port);
+  if (faults_[index].rate_share <= 0) {
+    events_.push(now() + profile_.paths.failover, kReroute, 0);
+  }
+}
+
+// A cable is as bad as the worst of the faults that last.
+void FlowNetwork::apply_rate(PortId port) {
+  const PortId peer = fabric_->port(port).peer;
+  double share = 1;
+  for (std::size_t i = 0; i < faults_.size(); ++i) {
+    const bool here = faults_[i].port == port || faults_[i].port == peer;
+    if (here && fault_active_[i] != 0) share = std::min(share, faults_[i].rate_share);
+  }
+  paths_.set_rate(port, share);
+  paths_.set_rate(peer, share);
+}
+
+// The routing protocol has converged: streams take the paths that are there. One without any keeps
+// its old one and waits.
+void FlowNetwork::reroute() {
+  std::vector<PortId> failed;
+  for (std::size_t i = 0; i < faults_.size(); ++i) {
+    if (fault_active_[i] != 0 && faults_[i].rate_share <= 0) failed.push_back(faults_[i].port);
+  }
+  paths_.avoid(failed);
+  for (std::uint32_t index = 0; index < streams_.size(); ++index) {
+    Stream& stream = streams_[index];
+    std::uint32_t flow = 0;
+    try {
+      flow = flow_over(stream);
+    } catch (const base::Error&) {
+      continue;
+    }
+    const bool active = sharing_.active(stream.flow);
+    if (active) sharing_.stop(stream.flow);
+    stream.flow = flow;
+    stream_of_.resize(flow + std::size_t{1});
+    stream_of_[flow] = index;
+    if (active) sharing_.start(flow);
+  }
+}
+
+network::Counters FlowNetwork::counters() const {
+  network::Counters counters;
+  counters.events = events_.popped();
+  counters.bytes_sent = outstanding_.bytes_sent();
+  counters.bytes_delivered = outstanding_.bytes_delivered();
+  counters.cpu_busy = Time::seconds(cpu_busy_s_);
+  counters.cores = static_cast<int>(std::max(cores_.size(), adapters_.size()));
+  return counters;
+}
+
+}  // namespace fabricast::flow

@@ -1,0 +1,269 @@
+#include "flow/sharing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace fabricast::flow {
+
+namespace {
+
+// Of the capacity: what rounding leaves of a link that is full.
+constexpr double kFull = 1e-9;
+// Two rates closer than this are one.
+constexpr double kSame = 1e-12;
+// Crossings that are sorted to find those of the same link.
+constexpr std::ptrdiff_t kLongPath = 16;
+
+}  // namespace
+
+std::uint32_t Sharing::add_link(double capacity, bool meeting) {
+  Link& link = links_.emplace_back();
+  link.capacity = capacity;
+  link.meeting = meeting;
+  return static_cast<std::uint32_t>(links_.size() - 1);
+}
+
+std::uint32_t Sharing::add_flow(const FlowSpec& spec) {
+  const auto index = static_cast<std::uint32_t>(flows_.size());
+  Flow& flow = flows_.emplace_back();
+  flow.weight = spec.weight;
+  flow.cap = spec.cap;
+  flow.source = spec.source;
+  flow.first = static_cast<std::uint32_t>(places_.size());
+  for (const Crossing& crossing : spec.crossings) {
+    if (crossing.share <= 0) continue;
+    places_.push_back({crossing.share, index, crossing.link, kNone, kNone});
+  }
+  // Few flows cross a link twice; those that may are long.
+  const auto begin = places_.begin() + flow.first;
+  const bool is_long = places_.end() - begin > kLongPath;
+  const auto by_link = [](const Place& x, const Place& y) { return x.link < y.link; };
+  if (is_long) std::stable_sort(begin, places_.end(), by_link);
+  auto end = begin;
+  for (auto place = begin; place != places_.end(); ++place) {
+    const auto first = is_long && end != begin ? end - 1 : begin;
+    const auto twin =
+        std::find_if(first, end, [&](const Place& p) { return p.link == place->link; });
+    if (twin != end) {
+      twin->share += place->share;
+    } else {
+      *end++ = *place;
+    }
+  }
+  places_.erase(end, places_.end());
+  flow.crossings = static_cast<std::uint32_t>(places_.size()) - flow.first;
+  return index;
+}
+
+void Sharing::set_capacity(std::uint32_t link, double capacity) {
+  links_[link].capacity = capacity;
+  released_.push_back(link);
+}
+
+void Sharing::start(std::uint32_t index) {
+  Flow& flow = flows_[index];
+  flow.active = true;
+  for (Place& place : places_of(flow)) {
+    Link& link = links_[place.link];
+    const auto self = static_cast<std::uint32_t>(&place - places_.data());
+    place.previous = kNone;
+    place.next = link.first;
+    if (link.first != kNone) places_[link.first].previous = self;
+    link.first = self;
+    ++link.count;
+    count_source(place.link, flow.source, 1);
+  }
+  started_.push_back(index);
+}
+
+void Sharing::stop(std::uint32_t index) {
+  Flow& flow = flows_[index];
+  flow.active = false;
+  for (const Place& place : places_of(flow)) {
+    Link& link = links_[place.link];
+    if (place.previous == kNone) {
+      link.first = place.next;
+    } else {
+      places_[place.previous].next = place.next;
+    }
+    if (place.next != kNone) places_[place.next].previous = place.previous;
+    count_source(place.link, flow.source, -1);
+    link.used = --link.count == 0 ? 0 : link.used - place.share * flow.rate;
+    if (link.full) released_.push_back(place.link);
+  }
+  flow.rate = 0;
+}
+
+void Sharing::count_source(std::uint32_t index, std::uint32_t source, int change) {
+  Link& link = links_[index];
+  if (efficiency_.empty() || !link.meeting) return;
+  const std::uint64_t key = static_cast<std::uint64_t>(index) << 32 | source;
+  const auto found = meetings_.try_emplace(key, 0).first;
+  if (change > 0) {
+    if (found->second++ == 0) ++link.sources;
+  } else if (--found->second == 0) {
+    meetings_.erase(found);
+    --link.sources;
+  }
+}
+
+double Sharing::capacity_of(const Link& link) const {
+  if (link.sources == 0) return link.capacity;
+  const std::size_t n = std::min<std::size_t>(link.sources, efficiency_.size());
+  return link.capacity * efficiency_[n - 1];
+}
+
+void Sharing::join(std::uint32_t index) {
+  Flow& flow = flows_[index];
+  if (flow.member == round_ || !flow.active) return;
+  flow.member = round_;
+  members_.push_back(index);
+}
+
+void Sharing::expand(std::uint32_t index) {
+  Link& link = links_[index];
+  if (link.expanded == round_) return;
+  link.expanded = round_;
+  for (std::uint32_t p = link.first; p != kNone; p = places_[p].next) join(places_[p].flow);
+}
+
+// Whoever shares a full link with a member is one.
+void Sharing::gather_from(std::size_t member) {
+  for (; member < members_.size(); ++member) {
+    for (const Place& place : places_of(flows_[members_[member]])) {
+      if (links_[place.link].full) expand(place.link);
+    }
+  }
+}
+
+// Links that the new rates fill, with flows on them that still have their old ones.
+bool Sharing::gather_from_full_links() {
+  const std::size_t before = members_.size();
+  for (const std::uint32_t l : touched_) {
+    if (links_[l].full) expand(l);
+  }
+  gather_from(before);
+  return members_.size() > before;
+}
+
+void Sharing::open_links() {
+  touched_.clear();
+  caps_.clear();
+  for (const std::uint32_t m : members_) {
+    Flow& flow = flows_[m];
+    flow.fixed = false;
+    if (flow.cap != kNoCap) caps_.emplace_back(flow.cap / flow.weight, m);
+    for (const Place& place : places_of(flow)) {
+      Link& link = links_[place.link];
+      if (link.open == 0) {
+        touched_.push_back(place.link);
+        link.free = capacity_of(link) - link.used;
+        link.weight = 0;
+      }
+      ++link.open;
+      link.free += place.share * flow.rate;
+      link.weight += place.share * flow.weight;
+    }
+  }
+  std::sort(caps_.begin(), caps_.end());
+  levels_.clear();
+  for (const std::uint32_t l : touched_) {
+    levels_.emplace_back(std::max(0.0, links_[l].free) / links_[l].weight, l);
+  }
+  std::make_heap(levels_.begin(), levels_.end(), std::greater<>());
+}
+
+void Sharing::fix(std::uint32_t index, double rate) {
+  Flow& flow = flows_[index];
+  flow.fixed = true;
+  flow.found = rate;
+  ++work_;
+  for (const Place& place : places_of(flow)) {
+    Link& link = links_[place.link];
+    link.free -= place.share * rate;
+    link.weight -= place.share * flow.weight;
+    --link.open;
+  }
+}
+
+void Sharing::saturate(std::uint32_t index, double level) {
+  for (std::uint32_t p = links_[index].first; p != kNone; p = places_[p].next) {
+    const std::uint32_t f = places_[p].flow;
+    if (flows_[f].member == round_ && !flows_[f].fixed) fix(f, level * flows_[f].weight);
+  }
+}
+
+// Progressive filling: all members grow together until a link is full or one has reached its cap.
+// A link is full no earlier than it seemed, since members that stop elsewhere leave it more; so a
+// look at the earliest is enough.
+void Sharing::fill() {
+  open_links();
+  std::size_t cap = 0;
+  while (!levels_.empty() || cap < caps_.size()) {
+    if (cap < caps_.size() && (levels_.empty() || caps_[cap].first <= levels_.front().first)) {
+      const std::uint32_t f = caps_[cap++].second;
+      if (!flows_[f].fixed) fix(f, flows_[f].cap);
+      continue;
+    }
+    std::pop_heap(levels_.begin(), levels_.end(), std::greater<>());
+    const auto [level, l] = levels_.back();
+    const Link& link = links_[l];
+    if (link.open == 0) {
+      levels_.pop_back();
+      continue;
+    }
+    const double now = std::max(level, std::max(0.0, link.free) / link.weight);
+    if (now > level * (1 + kSame)) {
+      levels_.back().first = now;
+      std::push_heap(levels_.begin(), levels_.end(), std::greater<>());
+      continue;
+    }
+    levels_.pop_back();
+    saturate(l, now);
+  }
+}
+
+// The rates that were found hold.
+void Sharing::settle() {
+  for (const std::uint32_t m : members_) {
+    Flow& flow = flows_[m];
+    if (std::abs(flow.found - flow.rate) <= kSame * flow.rate) continue;
+    for (const Place& place : places_of(flow)) {
+      links_[place.link].used += place.share * (flow.found - flow.rate);
+    }
+    flow.rate = flow.found;
+  }
+  for (const std::uint32_t l : touched_) {
+    Link& link = links_[l];
+    const double capacity = capacity_of(link);
+    link.full = capacity - link.used <= kFull * capacity;
+  }
+}
+
+std::span<const std::uint32_t> Sharing::solve() {
+  ++round_;
+  members_.clear();
+  changed_.clear();
+  for (const std::uint32_t f : started_) join(f);
+  for (const std::uint32_t l : released_) expand(l);
+  for (const std::uint32_t l : released_) links_[l].full = false;
+  std::vector<std::pair<std::uint32_t, double>> before;
+  gather_from(0);
+  started_.clear();
+  released_.clear();
+  while (!members_.empty()) {
+    for (std::size_t i = before.size(); i < members_.size(); ++i) {
+      before.emplace_back(members_[i], flows_[members_[i]].rate);
+    }
+    fill();
+    settle();
+    if (!gather_from_full_links()) break;
+  }
+  for (const auto& [f, rate] : before) {
+    if (flows_[f].rate != rate) changed_.push_back(f);
+  }
+  return changed_;
+}
+
+}  // namespace fabricast::flow

@@ -1,0 +1,135 @@
+#pragma once
+// Who gets how much of links that are shared: weighted max-min fairness (Bertsekas and Gallager,
+// Data Networks, 6.5.2). Flow f crosses link l with `share` a(f, l) of its rate x(f):
+//
+//   for every link   sum over f of a(f, l) x(f) <= capacity(l)
+//   for every flow   x(f) <= cap(f)
+//
+// and no x(f)/weight(f) can rise unless another that is not higher falls. A link that flows of
+// several sources meet on may carry less than its capacity: `efficiency` by their number. Only what
+// a change can reach is worked out again: a change travels from flow to flow over links that are
+// full, before or after.
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace fabricast::flow {
+
+struct Crossing {
+  std::uint32_t link = 0;
+  double share = 1;  ///< of the flow's rate
+};
+
+inline constexpr double kNoCap = std::numeric_limits<double>::infinity();
+
+struct FlowSpec {
+  std::span<const Crossing> crossings;  ///< those of the same link add up
+  std::uint32_t source = 0;             ///< flows of one source do not get in each other's way
+  double weight = 1;                    ///< above 0
+  double cap = kNoCap;                  ///< bytes per second, above 0
+};
+
+class Sharing {
+ public:
+  /// `capacity` in bytes per second, as all rates here. At a `meeting` link efficiency counts.
+  std::uint32_t add_link(double capacity, bool meeting = false);
+  /// A flow that is idle until started.
+  std::uint32_t add_flow(const FlowSpec& spec);
+  /// What flows of n sources that fill a link together get of it: entry n - 1, the last for more.
+  /// PRECONDITION: no flow is active.
+  void set_efficiency(std::vector<double> by_sources) { efficiency_ = std::move(by_sources); }
+  void set_capacity(std::uint32_t link, double capacity);
+  /// PRECONDITION: the flow is idle.
+  void set_weight(std::uint32_t flow, double weight) { flows_[flow].weight = weight; }
+
+  void start(std::uint32_t flow);
+  void stop(std::uint32_t flow);
+  bool active(std::uint32_t flow) const { return flows_[flow].active; }
+
+  /// True when something has changed since the last `solve`.
+  bool stale() const { return !started_.empty() || !released_.empty(); }
+  /// Works out what has changed; returns the flows whose rates are new, until the next call.
+  std::span<const std::uint32_t> solve();
+
+  double rate(std::uint32_t flow) const { return flows_[flow].rate; }
+  /// Sum of what crosses a link now.
+  double used(std::uint32_t link) const { return links_[link].used; }
+  std::size_t links() const { return links_.size(); }
+  std::size_t flows() const { return flows_.size(); }
+  /// Rates worked out so far, of one flow each: what `solve` costs.
+  std::uint64_t work() const { return work_; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffffU;
+
+  struct Link {
+    double capacity = 0;
+    double used = 0;
+    double free = 0;              ///< in `fill`: left for the members that are not fixed yet
+    double weight = 0;            ///< in `fill`: of those, times their shares
+    std::uint32_t open = 0;       ///< in `fill`: their number
+    std::uint32_t first = kNone;  ///< of the crossings of active flows
+    std::uint32_t count = 0;      ///< active flows
+    std::uint32_t sources = 0;    ///< of those, where efficiency counts
+    bool meeting = false;
+    std::uint64_t touched = 0;   ///< the last round that a member crossed it
+    std::uint64_t expanded = 0;  ///< the last round that its flows became members
+    bool full = false;           ///< after the last `solve`
+  };
+  struct Flow {
+    double weight = 1;
+    double cap = kNoCap;
+    double rate = 0;
+    double found = 0;  ///< in `fill`
+    std::uint32_t source = 0;
+    std::uint32_t first = 0;  ///< crossing
+    std::uint32_t crossings = 0;
+    std::uint64_t member = 0;  ///< the last round that it was one
+    bool fixed = false;        ///< in `fill`
+    bool active = false;
+  };
+  /// A flow on a link; the active ones of a link are a list.
+  struct Place {
+    double share = 1;
+    std::uint32_t flow = 0;
+    std::uint32_t link = 0;
+    std::uint32_t previous = kNone;
+    std::uint32_t next = kNone;
+  };
+
+  std::span<Place> places_of(const Flow& flow) {
+    return {places_.data() + flow.first, flow.crossings};
+  }
+  double capacity_of(const Link& link) const;
+  void count_source(std::uint32_t link, std::uint32_t source, int change);
+  void join(std::uint32_t flow);
+  void expand(std::uint32_t link);
+  void gather_from(std::size_t member);
+  bool gather_from_full_links();
+  void open_links();
+  void fill();
+  void fix(std::uint32_t flow, double rate);
+  void saturate(std::uint32_t link, double level);
+  void settle();
+
+  std::vector<Link> links_;
+  std::vector<Flow> flows_;
+  std::vector<Place> places_;
+  std::vector<double> efficiency_;
+  std::unordered_map<std::uint64_t, std::uint32_t> meetings_;  ///< active flows of link and source
+  std::vector<std::uint32_t> started_;                         ///< flows
+  std::vector<std::uint32_t> released_;  ///< full links that have lost a flow or changed
+  std::vector<std::uint32_t> members_;   ///< flows whose rates are worked out
+  std::vector<std::uint32_t> touched_;   ///< links that they cross
+  std::vector<std::uint32_t> changed_;
+  std::vector<std::pair<double, std::uint32_t>> levels_;  ///< heap: when a link is full
+  std::vector<std::pair<double, std::uint32_t>> caps_;    ///< of members, by level
+  std::uint64_t round_ = 0;
+  std::uint64_t work_ = 0;
+};
+
+}  // namespace fabricast::flow
