@@ -46,6 +46,8 @@ FlowNetwork::FlowNetwork(std::shared_ptr<const fabric::Fabric> fabric,
                          std::vector<LinkFault> faults)
     : fabric_(std::move(fabric)),
       profile_(profile),
+      packet_time_(base::transmission_time(profile.link.mtu + profile.link.header,
+                                           fabric_->spec().nic_rate)),
       behaviour_(std::move(behaviour)),
       seed_(seed),
       goodput_(goodput_of(profile)),
@@ -142,7 +144,7 @@ void FlowNetwork::add_acknowledgements(const Stream& stream, std::vector<Crossin
                        (every * static_cast<double>(profile_.link.mtu.count()));
   const Path back = paths_.path(EndpointId(stream.destination), EndpointId(stream.source),
                                 base::mix64(stream.hash));
-  for (const Crossing& crossing : back.crossings) crossings.push_back({crossing.link, share});
+  for (const Crossing& crossing : back.crossings) crossings.push_back({crossing.link, share, true});
 }
 
 void FlowNetwork::add_hosts(const Stream& stream, std::vector<Crossing>& crossings) const {
@@ -219,7 +221,18 @@ void FlowNetwork::on_start(std::uint32_t transfer) {
   const std::uint32_t index = transfers_[transfer].stream;
   Stream& stream = streams_[index];
   stream.waiting.push_back(transfer);
-  if (stream.waiting.size() == 1) begin(index);
+  if (stream.waiting.size() > 1) return;
+  transfers_[transfer].ramp += turn_of(stream.source);
+  ++adapters_[stream.source].busy;
+  begin(index);
+}
+
+// An adapter serves its queue pairs packet by packet in turn: who comes last waits until all others
+// have had theirs. This is what lets queue pairs that began together part, and fill each other's
+// pauses.
+Time FlowNetwork::turn_of(std::uint32_t endpoint) const {
+  const int busy = adapters_[endpoint].busy;
+  return profile_.kind == FabricKind::kTcp || busy == 0 ? Time() : packet_time_ * (busy + 1);
 }
 
 // The first transfer that waits may drain, at once or when the connection has got so far.
@@ -244,10 +257,11 @@ void FlowNetwork::drain(std::uint32_t index) {
     schedule_end(index);
     return;
   }
-  if (behaviour_->spread > 0) {
+  static const double kTest = getenv("SPREAD") ? atof(getenv("SPREAD")) : 0;
+  if (behaviour_->spread + kTest > 0) {
     const std::uint64_t draw = base::mix64(stream.hash ^ static_cast<std::uint64_t>(stream.posted));
     const double unit = static_cast<double>(draw >> 11) * 0x1p-53;
-    sharing_.set_weight(stream.flow, 1 + behaviour_->spread * (2 * unit - 1));
+    sharing_.set_weight(stream.flow, 1 + std::max(kTest, behaviour_->spread) * (2 * unit - 1));
   }
   sharing_.start(stream.flow);
 }
@@ -262,6 +276,7 @@ void FlowNetwork::on_drained(std::uint32_t index) {
   if (stream.waiting.empty()) {
     sharing_.stop(stream.flow);
     stream.rate = 0;
+    --adapters_[stream.source].busy;
   } else {
     begin(index);
   }

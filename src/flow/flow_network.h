@@ -79,6 +79,7 @@ class FlowNetwork final : public network::Network {
   };
   struct Adapter {
     base::Time next_message;
+    int busy = 0;  ///< streams with something to send
     std::uint32_t streams = 0;
   };
 
@@ -92,6 +93,7 @@ class FlowNetwork final : public network::Network {
   void post(std::uint32_t stream, std::int64_t bytes, std::uint32_t message,
             network::Completion completion, base::Time start);
   void on_start(std::uint32_t transfer);
+  base::Time turn_of(std::uint32_t endpoint) const;
   void begin(std::uint32_t stream);
   void drain(std::uint32_t stream);
   void on_drained(std::uint32_t stream);
@@ -105,6 +107,7 @@ class FlowNetwork final : public network::Network {
 
   std::shared_ptr<const fabric::Fabric> fabric_;
   catalog::FabricProfile profile_;
+  base::Time packet_time_;  ///< of a full packet on an adapter's port
   std::shared_ptr<const Behaviour> behaviour_;
   std::uint64_t seed_;
   double goodput_;

@@ -26,8 +26,10 @@ Paths::Paths(const fabric::Fabric& fabric, const catalog::FabricProfile& profile
 
 // Bytes of payload per second.
 double Paths::capacity(PortId port) const {
-  return static_cast<double>(fabric_.port(port).rate.bps()) / 8 * goodput_ *
-         rate_share_[port.index()];
+  const fabric::Port& link = fabric_.port(port);
+  const bool adapter = fabric_.device(link.device).kind == DeviceKind::kAdapter;
+  const double fed = adapter ? profile_.host.rate_share : 1;
+  return static_cast<double>(link.rate.bps()) / 8 * goodput_ * fed * rate_share_[port.index()];
 }
 
 base::Error Paths::no_route(EndpointId from, EndpointId to) const {

@@ -33,18 +33,22 @@ std::uint32_t Sharing::add_flow(const FlowSpec& spec) {
   flow.first = static_cast<std::uint32_t>(places_.size());
   for (const Crossing& crossing : spec.crossings) {
     if (crossing.share <= 0) continue;
-    places_.push_back({crossing.share, index, crossing.link, kNone, kNone});
+    places_.push_back({crossing.share, index, crossing.link, crossing.follows, kNone, kNone});
+    flow.followed = flow.followed || crossing.follows;
   }
   // Few flows cross a link twice; those that may are long.
   const auto begin = places_.begin() + flow.first;
   const bool is_long = places_.end() - begin > kLongPath;
-  const auto by_link = [](const Place& x, const Place& y) { return x.link < y.link; };
+  const auto by_link = [](const Place& x, const Place& y) {
+    return x.link != y.link ? x.link < y.link : x.follows < y.follows;
+  };
   if (is_long) std::stable_sort(begin, places_.end(), by_link);
   auto end = begin;
   for (auto place = begin; place != places_.end(); ++place) {
     const auto first = is_long && end != begin ? end - 1 : begin;
-    const auto twin =
-        std::find_if(first, end, [&](const Place& p) { return p.link == place->link; });
+    const auto twin = std::find_if(first, end, [&](const Place& p) {
+      return p.link == place->link && p.follows == place->follows;
+    });
     if (twin != end) {
       twin->share += place->share;
     } else {
@@ -66,12 +70,13 @@ void Sharing::start(std::uint32_t index) {
   flow.active = true;
   for (Place& place : places_of(flow)) {
     Link& link = links_[place.link];
+    ++link.count;
+    if (place.follows) continue;
     const auto self = static_cast<std::uint32_t>(&place - places_.data());
     place.previous = kNone;
     place.next = link.first;
     if (link.first != kNone) places_[link.first].previous = self;
     link.first = self;
-    ++link.count;
     count_source(place.link, flow.source, 1);
   }
   started_.push_back(index);
@@ -82,6 +87,8 @@ void Sharing::stop(std::uint32_t index) {
   flow.active = false;
   for (const Place& place : places_of(flow)) {
     Link& link = links_[place.link];
+    link.used = --link.count == 0 ? 0 : link.used - place.share * flow.rate;
+    if (place.follows) continue;
     if (place.previous == kNone) {
       link.first = place.next;
     } else {
@@ -89,7 +96,6 @@ void Sharing::stop(std::uint32_t index) {
     }
     if (place.next != kNone) places_[place.next].previous = place.previous;
     count_source(place.link, flow.source, -1);
-    link.used = --link.count == 0 ? 0 : link.used - place.share * flow.rate;
     if (link.full) released_.push_back(place.link);
   }
   flow.rate = 0;
@@ -132,7 +138,7 @@ void Sharing::expand(std::uint32_t index) {
 void Sharing::gather_from(std::size_t member) {
   for (; member < members_.size(); ++member) {
     for (const Place& place : places_of(flows_[members_[member]])) {
-      if (links_[place.link].full) expand(place.link);
+      if (!place.follows && links_[place.link].full) expand(place.link);
     }
   }
 }
@@ -147,7 +153,30 @@ bool Sharing::gather_from_full_links() {
   return members_.size() > before;
 }
 
+void Sharing::touch(const Place& place) {
+  Link& link = links_[place.link];
+  if (link.touched == fills_) return;
+  link.touched = fills_;
+  touched_.push_back(place.link);
+  link.free = capacity_of(link) - link.used;
+  link.weight = 0;
+  link.open = 0;
+  link.full = false;
+}
+
+// On links that hold no member what follows changes too little to travel on.
+void Sharing::take_in_followers(const Flow& flow) {
+  if (!flow.followed) return;
+  for (const Place& place : places_of(flow)) {
+    Link& link = links_[place.link];
+    if (place.follows && link.touched == fills_) {
+      link.free += place.share * (flow.rate - flow.found);
+    }
+  }
+}
+
 void Sharing::open_links() {
+  ++fills_;
   touched_.clear();
   caps_.clear();
   for (const std::uint32_t m : members_) {
@@ -155,21 +184,20 @@ void Sharing::open_links() {
     flow.fixed = false;
     if (flow.cap != kNoCap) caps_.emplace_back(flow.cap / flow.weight, m);
     for (const Place& place : places_of(flow)) {
+      if (place.follows) continue;
+      touch(place);
       Link& link = links_[place.link];
-      if (link.open == 0) {
-        touched_.push_back(place.link);
-        link.free = capacity_of(link) - link.used;
-        link.weight = 0;
-      }
-      ++link.open;
       link.free += place.share * flow.rate;
+      ++link.open;
       link.weight += place.share * flow.weight;
     }
   }
+  for (const std::uint32_t m : members_) take_in_followers(flows_[m]);
   std::sort(caps_.begin(), caps_.end());
   levels_.clear();
   for (const std::uint32_t l : touched_) {
-    levels_.emplace_back(std::max(0.0, links_[l].free) / links_[l].weight, l);
+    const Link& link = links_[l];
+    if (link.open > 0) levels_.emplace_back(std::max(0.0, link.free) / link.weight, l);
   }
   std::make_heap(levels_.begin(), levels_.end(), std::greater<>());
 }
@@ -180,6 +208,7 @@ void Sharing::fix(std::uint32_t index, double rate) {
   flow.found = rate;
   ++work_;
   for (const Place& place : places_of(flow)) {
+    if (place.follows) continue;
     Link& link = links_[place.link];
     link.free -= place.share * rate;
     link.weight -= place.share * flow.weight;
@@ -188,16 +217,28 @@ void Sharing::fix(std::uint32_t index, double rate) {
 }
 
 void Sharing::saturate(std::uint32_t index, double level) {
+  links_[index].full = true;
   for (std::uint32_t p = links_[index].first; p != kNone; p = places_[p].next) {
     const std::uint32_t f = places_[p].flow;
     if (flows_[f].member == round_ && !flows_[f].fixed) fix(f, level * flows_[f].weight);
   }
 }
 
+// What follows a flow is known when its rate is; it is small, so that one more round is enough.
+void Sharing::fill() {
+  bool followed = false;
+  for (const std::uint32_t m : members_) {
+    flows_[m].found = flows_[m].rate;
+    followed = followed || flows_[m].followed;
+  }
+  fill_links();
+  if (followed) fill_links();
+}
+
 // Progressive filling: all members grow together until a link is full or one has reached its cap.
 // A link is full no earlier than it seemed, since members that stop elsewhere leave it more; so a
 // look at the earliest is enough.
-void Sharing::fill() {
+void Sharing::fill_links() {
   open_links();
   std::size_t cap = 0;
   while (!levels_.empty() || cap < caps_.size()) {
@@ -237,7 +278,7 @@ void Sharing::settle() {
   for (const std::uint32_t l : touched_) {
     Link& link = links_[l];
     const double capacity = capacity_of(link);
-    link.full = capacity - link.used <= kFull * capacity;
+    link.full = link.full || (link.first != kNone && capacity - link.used <= kFull * capacity);
   }
 }
 

@@ -22,6 +22,8 @@ namespace fabricast::flow {
 struct Crossing {
   std::uint32_t link = 0;
   double share = 1;  ///< of the flow's rate
+  /// Takes its part of the link, before all others, but is not held by it: acknowledgements.
+  bool follows = false;
 };
 
 inline constexpr double kNoCap = std::numeric_limits<double>::infinity();
@@ -70,13 +72,13 @@ class Sharing {
     double capacity = 0;
     double used = 0;
     double free = 0;              ///< in `fill`: left for the members that are not fixed yet
-    double weight = 0;            ///< in `fill`: of those, times their shares
+    double weight = 0;            ///< in `fill`: of those that it can hold, times their shares
     std::uint32_t open = 0;       ///< in `fill`: their number
-    std::uint32_t first = kNone;  ///< of the crossings of active flows
-    std::uint32_t count = 0;      ///< active flows
+    std::uint32_t first = kNone;  ///< of the crossings of active flows that it can hold
+    std::uint32_t count = 0;      ///< crossings of active flows
     std::uint32_t sources = 0;    ///< of those, where efficiency counts
     bool meeting = false;
-    std::uint64_t touched = 0;   ///< the last round that a member crossed it
+    std::uint64_t touched = 0;   ///< the last `fill_links` that a member crossed it in
     std::uint64_t expanded = 0;  ///< the last round that its flows became members
     bool full = false;           ///< after the last `solve`
   };
@@ -90,6 +92,7 @@ class Sharing {
     std::uint32_t crossings = 0;
     std::uint64_t member = 0;  ///< the last round that it was one
     bool fixed = false;        ///< in `fill`
+    bool followed = false;     ///< has crossings that follow
     bool active = false;
   };
   /// A flow on a link; the active ones of a link are a list.
@@ -97,6 +100,7 @@ class Sharing {
     double share = 1;
     std::uint32_t flow = 0;
     std::uint32_t link = 0;
+    bool follows = false;
     std::uint32_t previous = kNone;
     std::uint32_t next = kNone;
   };
@@ -111,7 +115,10 @@ class Sharing {
   void gather_from(std::size_t member);
   bool gather_from_full_links();
   void open_links();
+  void touch(const Place& place);
+  void take_in_followers(const Flow& flow);
   void fill();
+  void fill_links();
   void fix(std::uint32_t flow, double rate);
   void saturate(std::uint32_t link, double level);
   void settle();
@@ -129,6 +136,7 @@ class Sharing {
   std::vector<std::pair<double, std::uint32_t>> levels_;  ///< heap: when a link is full
   std::vector<std::pair<double, std::uint32_t>> caps_;    ///< of members, by level
   std::uint64_t round_ = 0;
+  std::uint64_t fills_ = 0;
   std::uint64_t work_ = 0;
 };
 
