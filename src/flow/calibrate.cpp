@@ -33,7 +33,7 @@ constexpr Bytes kWarmUp{64 << 20};
 constexpr Time kSettle = 5_ms;
 // Sources that meet; between them efficiency lies on lines.
 constexpr int kSources[] = {2, 4, 8, 16};
-constexpr Bytes kMeeting{8 << 20};
+constexpr Bytes kMeeting{2 << 20};
 // A transfer slower than sharing says by more than this has a cap of its own.
 constexpr double kSlower = 0.005;
 

@@ -125,6 +125,13 @@ void FlowNetwork::open_stream(std::uint32_t source, std::uint32_t destination, s
   stream_of_[stream.flow] = index;
 }
 
+// Congestion treats sources unequally; the queue pairs of one adapter have equal turns.
+double FlowNetwork::weight_of(std::uint32_t source) const {
+  const std::uint64_t draw = base::mix64(seed_ ^ base::hash_name("weight") ^ base::mix64(source));
+  const double unit = static_cast<double>(draw >> 11) * 0x1p-53;
+  return 1 + behaviour_->spread * (2 * unit - 1);
+}
+
 std::uint32_t FlowNetwork::flow_over(const Stream& stream) {
   Path path = paths_.path(EndpointId(stream.source), EndpointId(stream.destination), stream.hash);
   add_acknowledgements(stream, path.crossings);
@@ -132,6 +139,7 @@ std::uint32_t FlowNetwork::flow_over(const Stream& stream) {
   FlowSpec spec;
   spec.crossings = path.crossings;
   spec.source = stream.source;
+  spec.weight = weight_of(stream.source);
   const double rate = behaviour_->path(path.links).rate;
   if (rate > 0) spec.cap = rate;
   return sharing_.add_flow(spec);
@@ -222,17 +230,22 @@ void FlowNetwork::on_start(std::uint32_t transfer) {
   Stream& stream = streams_[index];
   stream.waiting.push_back(transfer);
   if (stream.waiting.size() > 1) return;
-  transfers_[transfer].ramp += turn_of(stream.source);
+  transfers_[transfer].ramp += turn_of(adapters_[stream.source], transfers_[transfer].message);
   ++adapters_[stream.source].busy;
   begin(index);
 }
 
-// An adapter serves its queue pairs packet by packet in turn: who comes last waits until all others
-// have had theirs. This is what lets queue pairs that began together part, and fill each other's
-// pauses.
-Time FlowNetwork::turn_of(std::uint32_t endpoint) const {
-  const int busy = adapters_[endpoint].busy;
-  return profile_.kind == FabricKind::kTcp || busy == 0 ? Time() : packet_time_ * (busy + 1);
+// An adapter serves its queue pairs packet by packet in turn: a message that comes last waits until
+// all others have had theirs. This is what lets messages that began together part, and fill each
+// other's pauses.
+Time FlowNetwork::turn_of(Adapter& adapter, std::uint32_t message) const {
+  if (adapter.message != message || adapter.message_at != now()) {
+    adapter.message = message;
+    adapter.message_at = now();
+    adapter.busy_before = adapter.busy;
+  }
+  const int before = adapter.busy_before;
+  return profile_.kind == FabricKind::kTcp || before == 0 ? Time() : packet_time_ * (before + 1);
 }
 
 // The first transfer that waits may drain, at once or when the connection has got so far.
@@ -256,12 +269,6 @@ void FlowNetwork::drain(std::uint32_t index) {
   if (sharing_.active(stream.flow)) {
     schedule_end(index);
     return;
-  }
-  static const double kTest = getenv("SPREAD") ? atof(getenv("SPREAD")) : 0;
-  if (behaviour_->spread + kTest > 0) {
-    const std::uint64_t draw = base::mix64(stream.hash ^ static_cast<std::uint64_t>(stream.posted));
-    const double unit = static_cast<double>(draw >> 11) * 0x1p-53;
-    sharing_.set_weight(stream.flow, 1 + std::max(kTest, behaviour_->spread) * (2 * unit - 1));
   }
   sharing_.start(stream.flow);
 }

@@ -80,12 +80,17 @@ class FlowNetwork final : public network::Network {
   struct Adapter {
     base::Time next_message;
     int busy = 0;  ///< streams with something to send
+    // The message that began last, and how many there were before it.
+    std::uint32_t message = 0xffffffffU;
+    base::Time message_at;
+    int busy_before = 0;
     std::uint32_t streams = 0;
   };
 
   std::uint32_t connection(base::Rank src, base::Rank dst, const network::SendOptions& options);
   void open_stream(std::uint32_t source, std::uint32_t destination, std::uint64_t hash);
   std::uint32_t flow_over(const Stream& stream);
+  double weight_of(std::uint32_t source) const;
   void add_hosts(const Stream& stream, std::vector<Crossing>& crossings) const;
   void add_acknowledgements(const Stream& stream, std::vector<Crossing>& crossings);
   void build_hosts();
@@ -93,7 +98,7 @@ class FlowNetwork final : public network::Network {
   void post(std::uint32_t stream, std::int64_t bytes, std::uint32_t message,
             network::Completion completion, base::Time start);
   void on_start(std::uint32_t transfer);
-  base::Time turn_of(std::uint32_t endpoint) const;
+  base::Time turn_of(Adapter& adapter, std::uint32_t message) const;
   void begin(std::uint32_t stream);
   void drain(std::uint32_t stream);
   void on_drained(std::uint32_t stream);

@@ -45,8 +45,6 @@ class Sharing {
   /// PRECONDITION: no flow is active.
   void set_efficiency(std::vector<double> by_sources) { efficiency_ = std::move(by_sources); }
   void set_capacity(std::uint32_t link, double capacity);
-  /// PRECONDITION: the flow is idle.
-  void set_weight(std::uint32_t flow, double weight) { flows_[flow].weight = weight; }
 
   void start(std::uint32_t flow);
   void stop(std::uint32_t flow);
