@@ -34,6 +34,22 @@ class Pairwise final : public Schedule {
     return step;
   }
 
+  // Ranks meet in every exchange, so that the slowest pair of it holds all.
+  std::uint64_t bulks(std::uint32_t channel) const override {
+    return steps(channel) > 0 ? ranks_ - 1 : 0;
+  }
+  network::Bulk bulk(std::uint32_t channel, std::uint64_t index) const override {
+    network::Bulk bulk;
+    bulk.channel = channel;
+    bulk.steps = static_cast<double>(chunks(channel));
+    for (std::uint32_t p = 0; p < ranks_; ++p) {
+      const auto to = static_cast<std::uint32_t>((p + index + 1) % ranks_);
+      const Bytes block = share_of(share_of(size_, ranks_, to), cutting_.channels, channel);
+      bulk.edges.push_back({group_[p], group_[to], static_cast<double>(block.count())});
+    }
+    return bulk;
+  }
+
  private:
   /// Chunks of the largest block; smaller blocks have an empty last chunk.
   std::uint64_t chunks(std::uint32_t channel) const {

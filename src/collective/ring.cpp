@@ -65,6 +65,20 @@ class Ring final : public Schedule {
     return step;
   }
 
+  std::uint64_t bulks(std::uint32_t channel) const override { return steps(channel) > 0 ? 1 : 0; }
+  network::Bulk bulk(std::uint32_t channel, std::uint64_t /*index*/) const override {
+    network::Bulk bulk;
+    bulk.channel = channel;
+    bulk.steps = static_cast<double>(steps(channel));
+    const auto share = static_cast<double>(share_of(size_, cutting_.channels, channel).count());
+    for (std::uint32_t place = 0; place < ranks_; ++place) {
+      const std::uint32_t from = position_at(place, channel);
+      const std::uint32_t to = position_at((place + 1) % ranks_, channel);
+      bulk.edges.push_back({group_[from], group_[to], share * steps_per_loop() / ranks_});
+    }
+    return bulk;
+  }
+
  private:
   std::uint32_t steps_per_loop() const {
     return op_ == Op::kAllReduce ? 2 * (ranks_ - 1) : ranks_ - 1;

@@ -5,6 +5,7 @@
 namespace fabricast::collective {
 namespace {
 
+using base::Bytes;
 using base::Time;
 
 /// Chunks of one connection that the receiver has not consumed yet.
@@ -160,10 +161,86 @@ class Runner {
   Time finished_at_;
 };
 
+double chunks(const std::vector<std::unique_ptr<Schedule>>& schedules) {
+  double sum = 0;
+  for (const auto& schedule : schedules) {
+    for (std::uint32_t c = 0; c < schedule->channels(); ++c) {
+      sum +=
+          static_cast<double>(schedule->steps(c)) * static_cast<double>(schedule->group().size());
+    }
+  }
+  return sum;
+}
+
+/// Half of what a rank receives in an all-reduce, and all in a reduce-scatter, is reduced.
+Time step_time(const Schedule& schedule, const network::Bulk& bulk, const RunOptions& options) {
+  if (bulk.steps < 1 || bulk.edges.empty()) return options.step_overhead;
+  const Step step = schedule.step(0, bulk.channel, 0);
+  if (!step.reduce) return options.step_overhead;
+  const Bytes chunk = Bytes::from(bulk.edges.front().bytes / bulk.steps);
+  return options.step_overhead + base::transmission_time(chunk, options.reduce_rate);
+}
+
+/// The same collectives, told as what their channels send altogether. A group starts when its last
+/// rank does.
+class BulkRunner {
+ public:
+  BulkRunner(network::Network& network, const std::vector<std::unique_ptr<Schedule>>& schedules,
+             const RunOptions& options)
+      : network_(network), schedules_(schedules), options_(options) {}
+
+  Time run() {
+    const Time begin = network_.now();
+    Time latest = begin;
+    for (const auto& schedule : schedules_) {
+      const Time start = begin + start_of(*schedule);
+      latest = std::max(latest, start);
+      for (std::uint32_t c = 0; c < schedule->channels(); ++c) {
+        if (schedule->bulks(c) == 0) continue;
+        ++unfinished_;
+        network_.at(start, [this, &schedule, c](Time) { begin_bulk(*schedule, c, 0); });
+      }
+    }
+    if (unfinished_ > 0) network_.run();
+    return std::max(finished_at_, latest) - latest;
+  }
+
+ private:
+  Time start_of(const Schedule& schedule) const {
+    Time start;
+    for (const base::Rank rank : schedule.group()) {
+      if (!options_.start.empty()) start = std::max(start, options_.start[rank.index()]);
+    }
+    return start;
+  }
+
+  void begin_bulk(const Schedule& schedule, std::uint32_t channel, std::uint64_t index) {
+    network::Bulk bulk = schedule.bulk(channel, index);
+    bulk.overhead = step_time(schedule, bulk, options_);
+    network_.carry(bulk, [this, &schedule, channel, index](Time now) {
+      if (index + 1 < schedule.bulks(channel)) {
+        begin_bulk(schedule, channel, index + 1);
+      } else if (--unfinished_ == 0) {
+        finished_at_ = now;
+        network_.stop();
+      }
+    });
+  }
+
+  network::Network& network_;
+  const std::vector<std::unique_ptr<Schedule>>& schedules_;
+  const RunOptions& options_;
+  std::size_t unfinished_ = 0;
+  Time finished_at_;
+};
+
 }  // namespace
 
 Time run(network::Network& network, const std::vector<std::unique_ptr<Schedule>>& schedules,
          const RunOptions& options) {
+  if (network.carries_bulk() && chunks(schedules) > options.most_chunks) {
+    return BulkRunner(network, schedules, options).run();
+  }
   return Runner(network, schedules, options).run();
 }
 

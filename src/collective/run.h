@@ -20,6 +20,8 @@ struct RunOptions {
   /// Rate at which a GPU reduces arriving data (memory-bound), and the fixed cost of one chunk.
   base::Rate reduce_rate = base::Rate::bits_per_second(8'000'000'000'000);
   base::Time step_overhead;
+  /// Above so many chunks a network that can carries them in bulk.
+  double most_chunks = 200'000;
   /// Start of each rank relative to the earliest, indexed by rank; empty: all at once.
   std::vector<base::Time> start;
 };

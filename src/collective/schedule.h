@@ -10,6 +10,7 @@
 
 #include "base/id.h"
 #include "base/units.h"
+#include "network/network.h"
 
 namespace fabricast::collective {
 
@@ -46,6 +47,10 @@ class Schedule {
   /// Step `index` of `position` on `channel`. PRECONDITION: index < steps(channel).
   virtual Step step(std::uint32_t position, std::uint32_t channel, std::uint64_t index) const = 0;
   virtual std::uint32_t channels() const = 0;
+  /// What a channel sends altogether, in parts that go one after the other and each at one rate.
+  virtual std::uint64_t bulks(std::uint32_t channel) const = 0;
+  /// PRECONDITION: index < bulks(channel).
+  virtual network::Bulk bulk(std::uint32_t channel, std::uint64_t index) const = 0;
   const std::vector<base::Rank>& group() const { return group_; }
 
  protected:

@@ -39,6 +39,20 @@ class SendRecv final : public Schedule {
     return step;
   }
 
+  // The ring goes round in step; a pair sends as fast as its slots are emptied.
+  std::uint64_t bulks(std::uint32_t channel) const override { return steps(channel) > 0 ? 1 : 0; }
+  network::Bulk bulk(std::uint32_t channel, std::uint64_t /*index*/) const override {
+    network::Bulk bulk;
+    bulk.channel = channel;
+    bulk.steps = static_cast<double>(steps(channel));
+    bulk.lockstep = closed_;
+    const auto share = static_cast<double>(share_of(size_, cutting_.channels, channel).count());
+    for (std::uint32_t p = 0; p + (closed_ ? 0 : 1) < ranks_; ++p) {
+      bulk.edges.push_back({group_[p], group_[(p + 1) % ranks_], share});
+    }
+    return bulk;
+  }
+
  private:
   Bytes size_;
   Cutting cutting_;

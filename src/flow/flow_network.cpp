@@ -53,6 +53,7 @@ FlowNetwork::FlowNetwork(std::shared_ptr<const fabric::Fabric> fabric,
       goodput_(goodput_of(profile)),
       paths_(*fabric_, profile_, goodput_, sharing_),
       node_links_(fabric_->gpus(), node_links),
+      inside_(node_links),
       adapters_(static_cast<std::size_t>(fabric_->endpoints())),
       faults_(std::move(faults)),
       fault_active_(faults_.size(), 0) {
@@ -106,9 +107,9 @@ std::uint32_t FlowNetwork::connection(Rank src, Rank dst, const network::SendOpt
   return entry->second;
 }
 
-void FlowNetwork::open_stream(std::uint32_t source, std::uint32_t destination, std::uint64_t hash) {
-  const auto index = static_cast<std::uint32_t>(streams_.size());
-  Stream& stream = streams_.emplace_back();
+FlowNetwork::Stream FlowNetwork::stream_between(std::uint32_t source, std::uint32_t destination,
+                                                std::uint64_t hash) {
+  Stream stream;
   stream.hash = hash;
   stream.source = source;
   stream.destination = destination;
@@ -117,6 +118,13 @@ void FlowNetwork::open_stream(std::uint32_t source, std::uint32_t destination, s
     stream.source_core = source * per_nic + adapters_[source].streams++ % per_nic;
     stream.destination_core = destination * per_nic + adapters_[destination].streams++ % per_nic;
   }
+  return stream;
+}
+
+void FlowNetwork::open_stream(std::uint32_t source, std::uint32_t destination, std::uint64_t hash) {
+  const auto index = static_cast<std::uint32_t>(streams_.size());
+  streams_.push_back(stream_between(source, destination, hash));
+  Stream& stream = streams_.back();
   stream.flow = flow_over(stream);
   const int links = paths_.path(EndpointId(source), EndpointId(destination), hash).links;
   stream.path = &behaviour_->path(links);
@@ -133,31 +141,54 @@ double FlowNetwork::weight_of(std::uint32_t source) const {
 }
 
 std::uint32_t FlowNetwork::flow_over(const Stream& stream) {
-  Path path = paths_.path(EndpointId(stream.source), EndpointId(stream.destination), stream.hash);
-  add_acknowledgements(stream, path.crossings);
-  add_hosts(stream, path.crossings);
+  std::vector<Crossing> crossings;
+  const int links = cross(stream, 1, crossings);
   FlowSpec spec;
-  spec.crossings = path.crossings;
+  spec.crossings = crossings;
   spec.source = stream.source;
   spec.weight = weight_of(stream.source);
-  const double rate = behaviour_->path(path.links).rate;
+  const double rate = behaviour_->path(links).rate;
   if (rate > 0) spec.cap = rate;
   return sharing_.add_flow(spec);
 }
 
-// Acknowledgements take their part of the way back.
-void FlowNetwork::add_acknowledgements(const Stream& stream, std::vector<Crossing>& crossings) {
-  const auto every = static_cast<double>(profile_.transport.ack_every);
-  const double share = static_cast<double>(profile_.link.ack.count()) * goodput_ /
-                       (every * static_cast<double>(profile_.link.mtu.count()));
-  const Path back = paths_.path(EndpointId(stream.destination), EndpointId(stream.source),
-                                base::mix64(stream.hash));
-  for (const Crossing& crossing : back.crossings) crossings.push_back({crossing.link, share, true});
+/// Adds all that a stream crosses, with `share` of its rate; returns the links of its path.
+int FlowNetwork::cross(const Stream& stream, double share, std::vector<Crossing>& crossings) {
+  const Path path =
+      paths_.path(EndpointId(stream.source), EndpointId(stream.destination), stream.hash);
+  for (const Crossing& crossing : path.crossings) crossings.push_back({crossing.link, share});
+  add_acknowledgements(stream, share, crossings);
+  add_hosts(stream, share, crossings);
+  return path.links;
 }
 
-void FlowNetwork::add_hosts(const Stream& stream, std::vector<Crossing>& crossings) const {
+/// The rate of a flow that has all its links to itself.
+double FlowNetwork::alone(std::span<const Crossing> crossings) const {
+  double rate = kNoCap;
+  for (const Crossing& crossing : crossings) {
+    if (crossing.follows || crossing.share <= 0) continue;
+    rate = std::min(rate, sharing_.capacity(crossing.link) / crossing.share);
+  }
+  return rate;
+}
+
+// Acknowledgements take their part of the way back.
+void FlowNetwork::add_acknowledgements(const Stream& stream, double share,
+                                       std::vector<Crossing>& crossings) {
+  const auto every = static_cast<double>(profile_.transport.ack_every);
+  const double part = static_cast<double>(profile_.link.ack.count()) * goodput_ /
+                      (every * static_cast<double>(profile_.link.mtu.count()));
+  if (part <= 0) return;
+  const Path back = paths_.path(EndpointId(stream.destination), EndpointId(stream.source),
+                                base::mix64(stream.hash));
+  for (const Crossing& crossing : back.crossings)
+    crossings.push_back({crossing.link, share * part, true});
+}
+
+void FlowNetwork::add_hosts(const Stream& stream, double share,
+                            std::vector<Crossing>& crossings) const {
   if (!cores_.empty()) {
-    const double seconds = core_seconds_per_byte(profile_);
+    const double seconds = share * core_seconds_per_byte(profile_);
     crossings.push_back({cores_[stream.source_core], seconds});
     crossings.push_back({cores_[stream.destination_core], seconds});
   }
@@ -167,7 +198,7 @@ void FlowNetwork::add_hosts(const Stream& stream, std::vector<Crossing>& crossin
     const std::size_t node = endpoint / host.ways.size();
     const fabric::HostWay& way = host.ways[endpoint % host.ways.size()];
     for (const fabric::HostCrossing& c : sends ? way.send : way.receive) {
-      crossings.push_back({host_links_[node * host.links.size() + c.link], c.bytes});
+      crossings.push_back({host_links_[node * host.links.size() + c.link], share * c.bytes});
     }
   };
   add(stream.source, true);
@@ -230,6 +261,10 @@ void FlowNetwork::on_start(std::uint32_t transfer) {
   Stream& stream = streams_[index];
   stream.waiting.push_back(transfer);
   if (stream.waiting.size() > 1) return;
+  if (stream.bulk) {
+    drain(index);
+    return;
+  }
   transfers_[transfer].ramp += turn_of(adapters_[stream.source], transfers_[transfer].message);
   ++adapters_[stream.source].busy;
   begin(index);
@@ -283,7 +318,7 @@ void FlowNetwork::on_drained(std::uint32_t index) {
   if (stream.waiting.empty()) {
     sharing_.stop(stream.flow);
     stream.rate = 0;
-    --adapters_[stream.source].busy;
+    if (!stream.bulk) --adapters_[stream.source].busy;
   } else {
     begin(index);
   }
@@ -322,6 +357,81 @@ void FlowNetwork::share() {
     stream.rate = sharing_.rate(flow);
     schedule_end(index);
   }
+}
+
+// The whole is one flow that crosses what every edge crosses. In step it is no faster than its mean
+// edge alone: chunk over the time that the chunk takes from hand to hand.
+void FlowNetwork::carry(const network::Bulk& bulk, network::Callback on_complete) {
+  double most = 0;
+  double sum = 0;
+  for (const network::Bulk::Edge& edge : bulk.edges) {
+    most = std::max(most, edge.bytes);
+    sum += edge.bytes;
+  }
+  std::vector<Crossing> crossings;
+  double seconds = 0;
+  for (const network::Bulk::Edge& edge : bulk.edges) {
+    seconds += cross_edge(edge, bulk, edge.bytes / most, crossings);
+  }
+  seconds /= static_cast<double>(bulk.edges.size());
+  FlowSpec spec;
+  spec.crossings = crossings;
+  spec.source = ~static_cast<std::uint32_t>(streams_.size());
+  if (bulk.lockstep) spec.cap = most / bulk.steps / (seconds + bulk.overhead.s());
+
+  const auto index = static_cast<std::uint32_t>(streams_.size());
+  Stream& stream = streams_.emplace_back();
+  stream.bulk = true;
+  stream.flow = sharing_.add_flow(spec);
+  turns_.push_back(0);
+  stream_of_.resize(stream.flow + std::size_t{1});
+  stream_of_[stream.flow] = index;
+  // What goes in step has paid its latencies with every chunk.
+  PathBehaviour& path = bulk_paths_.emplace_back();
+  if (!bulk.lockstep) path.latency.points = {{0, seconds}};
+  stream.path = &path;
+  const std::uint32_t message = outstanding_.open_message(Bytes::from(sum), std::move(on_complete));
+  post(index, std::max<std::int64_t>(1, Bytes::from(most).count()), message,
+       network::Completion::kDelivered, now());
+}
+
+/// Seconds of one chunk over an edge that nobody else uses.
+double FlowNetwork::cross_edge(const network::Bulk::Edge& edge, const network::Bulk& bulk,
+                               double share, std::vector<Crossing>& crossings) {
+  const double chunk = edge.bytes / bulk.steps;
+  if (fabric_->node_of(edge.from) == fabric_->node_of(edge.to)) {
+    return cross_node(edge, chunk, share, crossings);
+  }
+  const network::SendOptions options{bulk.channel};
+  const std::uint64_t key = network::connection_key(edge.from, edge.to, options);
+  const int flows = network::flows_per_connection(profile_);
+  const std::size_t before = crossings.size();
+  int links = 0;
+  for (int i = 0; i < flows; ++i) {
+    const Stream stream =
+        stream_between(fabric_->endpoint_of(edge.from).index(),
+                       fabric_->endpoint_of(edge.to).index(), network::flow_hash(seed_, key, i, 0));
+    links = cross(stream, share / flows, crossings);
+  }
+  const PathBehaviour& path = behaviour_->path(links);
+  double rate = alone(std::span(crossings).subspan(before)) * share;
+  if (path.rate > 0) rate = std::min(rate, path.rate * flows);
+  const network::Shares shares(profile_, std::max<std::int64_t>(1, std::llround(chunk)));
+  const fabric::HostLinks& host = fabric_->spec().host;
+  const Time ends = profile_.host.send_overhead + host.send_latency + host.receive_latency +
+                    2 * host.copy_time(Bytes::from(chunk));
+  return ends.s() + path.latency.at(static_cast<double>(shares.bytes(0))) + chunk / rate;
+}
+
+double FlowNetwork::cross_node(const network::Bulk::Edge& edge, double chunk, double share,
+                               std::vector<Crossing>& crossings) {
+  const double rate = static_cast<double>(inside_.rate.bps()) / 8;
+  if (gpu_links_.empty()) {
+    for (int i = 0; i < 2 * fabric_->gpus(); ++i) gpu_links_.push_back(sharing_.add_link(rate));
+  }
+  crossings.push_back({gpu_links_[2 * edge.from.index()], share});
+  crossings.push_back({gpu_links_[2 * edge.to.index() + 1], share});
+  return inside_.latency.s() + chunk / rate;
 }
 
 void FlowNetwork::at(Time at, network::Callback callback) {
@@ -399,6 +509,7 @@ void FlowNetwork::reroute() {
   paths_.avoid(failed);
   for (std::uint32_t index = 0; index < streams_.size(); ++index) {
     Stream& stream = streams_[index];
+    if (stream.bulk) continue;
     std::uint32_t flow = 0;
     try {
       flow = flow_over(stream);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -42,6 +43,8 @@ class FlowNetwork final : public network::Network {
   base::Time now() const override { return events_.now(); }
   void send(base::Rank src, base::Rank dst, base::Bytes size, const network::SendOptions& options,
             network::Callback on_complete) override;
+  bool carries_bulk() const override { return true; }
+  void carry(const network::Bulk& bulk, network::Callback on_complete) override;
   void at(base::Time at, network::Callback callback) override;
   void run() override;
   void stop() override { stopped_ = true; }
@@ -64,6 +67,7 @@ class FlowNetwork final : public network::Network {
   /// A queue pair, or a socket.
   struct Stream {
     std::uint64_t hash = 0;
+    bool bulk = false;  ///< of many connections: it keeps its path, and has no adapter of its own
     std::uint32_t source = 0;  ///< endpoint
     std::uint32_t destination = 0;
     std::uint32_t flow = 0;  ///< of `sharing_`
@@ -89,10 +93,17 @@ class FlowNetwork final : public network::Network {
 
   std::uint32_t connection(base::Rank src, base::Rank dst, const network::SendOptions& options);
   void open_stream(std::uint32_t source, std::uint32_t destination, std::uint64_t hash);
+  Stream stream_between(std::uint32_t source, std::uint32_t destination, std::uint64_t hash);
   std::uint32_t flow_over(const Stream& stream);
+  int cross(const Stream& stream, double share, std::vector<Crossing>& crossings);
+  double alone(std::span<const Crossing> crossings) const;
+  double cross_edge(const network::Bulk::Edge& edge, const network::Bulk& bulk, double share,
+                    std::vector<Crossing>& crossings);
+  double cross_node(const network::Bulk::Edge& edge, double chunk, double share,
+                    std::vector<Crossing>& crossings);
   double weight_of(std::uint32_t source) const;
-  void add_hosts(const Stream& stream, std::vector<Crossing>& crossings) const;
-  void add_acknowledgements(const Stream& stream, std::vector<Crossing>& crossings);
+  void add_hosts(const Stream& stream, double share, std::vector<Crossing>& crossings) const;
+  void add_acknowledgements(const Stream& stream, double share, std::vector<Crossing>& crossings);
   void build_hosts();
   base::Time start_of_message(std::uint32_t endpoint, base::Bytes size);
   void post(std::uint32_t stream, std::int64_t bytes, std::uint32_t message,
@@ -121,11 +132,14 @@ class FlowNetwork final : public network::Network {
   engine::EventQueue events_;
   network::Outstanding outstanding_;
   network::NodeLinks node_links_;
+  network::NodeLinkSpec inside_;
+  std::vector<std::uint32_t> gpu_links_;  ///< out and in of every GPU, for what comes in bulk
   std::unordered_map<std::uint64_t, std::uint32_t> connections_;
   std::vector<std::uint32_t> turns_;  ///< of connections, by their first stream
   std::vector<Stream> streams_;
   std::vector<std::uint32_t> stream_of_;  ///< by flow of `sharing_`
   base::Slab<Transfer> transfers_;
+  std::deque<PathBehaviour> bulk_paths_;
   std::vector<Adapter> adapters_;
   std::vector<std::uint32_t> cores_;       ///< links of `sharing_`
   std::vector<std::uint32_t> host_links_;  ///< the same, node by node

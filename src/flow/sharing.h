@@ -55,6 +55,7 @@ class Sharing {
   /// Works out what has changed; returns the flows whose rates are new, until the next call.
   std::span<const std::uint32_t> solve();
 
+  double capacity(std::uint32_t link) const { return links_[link].capacity; }
   double rate(std::uint32_t flow) const { return flows_[flow].rate; }
   /// Sum of what crosses a link now.
   double used(std::uint32_t link) const { return links_[link].used; }

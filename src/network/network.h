@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/error.h"
 #include "base/id.h"
@@ -35,6 +36,21 @@ struct SendOptions {
   std::uint32_t channel = 0;   ///< below kChannels
   unsigned traffic_class = 0;  ///< priority or service level; below the fabric's number of classes
   Completion completion = Completion::kDelivered;
+};
+
+/// Messages that move in step, at one rate: what a channel of a collective sends from its first
+/// chunk to its last, when that is too much to be told message by message.
+struct Bulk {
+  struct Edge {
+    base::Rank from;
+    base::Rank to;
+    double bytes = 0;  ///< altogether
+  };
+  std::vector<Edge> edges;
+  std::uint32_t channel = 0;
+  double steps = 1;      ///< that every edge takes, one after the other
+  bool lockstep = true;  ///< an edge begins a step when the one before it is complete
+  base::Time overhead;   ///< of a step, beyond the network
 };
 
 /// Ranks whose data the switches reduce on its way.
@@ -86,6 +102,10 @@ class Network {
                       const Callback& on_complete);
   /// Gives the tree back. PRECONDITION: nothing is being reduced over it.
   virtual void release_reduction(ReductionGroup group) { static_cast<void>(group); }
+  /// True of a network that can carry messages in bulk.
+  virtual bool carries_bulk() const { return false; }
+  /// Begins now; complete when the last edge has sent all it has to.
+  virtual void carry(const Bulk& bulk, Callback on_complete);
   /// PRECONDITION: at >= now().
   virtual void at(base::Time at, Callback callback) = 0;
   /// Runs until no message and no timer is outstanding, or until `stop()` is called in a callback.
@@ -98,6 +118,10 @@ class Network {
 inline void Network::reduce(ReductionGroup /*group*/, base::Rank /*rank*/, base::Bytes /*size*/,
                             const Callback& /*on_complete*/) {
   throw base::failure("a network that reduces nothing was asked to");
+}
+
+inline void Network::carry(const Bulk& /*bulk*/, Callback /*on_complete*/) {
+  throw base::failure("a network that carries nothing in bulk was asked to");
 }
 
 /// Makes a fresh, idle network; the seed decides ECMP hashes and marking draws.

@@ -30,6 +30,7 @@ constexpr network::NodeLinkSpec kNodeLinks{3600_gbps, 1_us};
 constexpr base::Time kStepOverhead = 2_us;
 // NCCL_P2P_NET_CHUNKSIZE.
 constexpr Bytes kPairChunk = 128_KiB;
+constexpr double kAll = 1e18;  ///< chunks, message by message
 
 struct Topology {
   std::string name;
@@ -102,25 +103,27 @@ std::unique_ptr<collective::Schedule> schedule_of(const fabric::Fabric& fabric, 
 
 /// Simulated seconds and wall seconds.
 std::pair<double, double> play(network::Network& network, const fabric::Fabric& fabric, Op op,
-                               Bytes size) {
+                               Bytes size, double most_chunks) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::unique_ptr<collective::Schedule>> schedules;
   schedules.push_back(schedule_of(fabric, op, size));
   collective::RunOptions options;
   options.step_overhead = kStepOverhead;
+  options.most_chunks = most_chunks;
   const double seconds = collective::run(network, schedules, options).s();
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
   return {seconds, wall.count()};
 }
 
-FlowCheckRow check(const Bench& bench, Op op, Bytes size, std::uint64_t seed) {
+FlowCheckRow check(const Bench& bench, Op op, Bytes size, const FlowCheckOptions& options) {
   FlowCheckRow row;
   row.name =
       fmt::format("{}, {} of {}", bench.name, collective::name_of(op), base::to_string(size));
-  const auto packets = packet::make_network(bench.fabric, bench.profile, kNodeLinks, seed);
-  std::tie(row.packet_s, row.packet_wall_s) = play(*packets, *bench.fabric, op, size);
-  flow::FlowNetwork flows(bench.fabric, bench.profile, kNodeLinks, bench.behaviour, seed);
-  std::tie(row.flow_s, row.flow_wall_s) = play(flows, *bench.fabric, op, size);
+  const auto packets = packet::make_network(bench.fabric, bench.profile, kNodeLinks, options.seed);
+  std::tie(row.packet_s, row.packet_wall_s) = play(*packets, *bench.fabric, op, size, kAll);
+  flow::FlowNetwork flows(bench.fabric, bench.profile, kNodeLinks, bench.behaviour, options.seed);
+  std::tie(row.flow_s, row.flow_wall_s) =
+      play(flows, *bench.fabric, op, size, options.in_bulk ? 0 : kAll);
   return row;
 }
 
@@ -147,7 +150,7 @@ std::vector<FlowCheckRow> flow_check(const catalog::Catalog& catalog,
   }
   base::parallel_for(rows.size(), options.threads, [&](std::size_t i) {
     const Op op = kOps[i % cases / std::size(kSizes)];
-    rows[i] = check(benches[i / cases], op, kSizes[i % std::size(kSizes)], options.seed);
+    rows[i] = check(benches[i / cases], op, kSizes[i % std::size(kSizes)], options);
     if (options.progress != nullptr) options.progress->advance();
   });
   return rows;

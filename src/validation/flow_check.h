@@ -22,6 +22,7 @@ struct FlowCheckRow {
 
 struct FlowCheckOptions {
   std::vector<std::string> fabrics;  ///< profile ids; empty: InfiniBand, RoCE v2, TCP, adaptive
+  bool in_bulk = false;              ///< channels instead of messages at the flow level
   int threads = 1;
   std::uint64_t seed = 1;
   base::Progress* progress = nullptr;
