@@ -11,6 +11,7 @@
 #include "catalog/catalog.h"
 #include "fabric/fabric.h"
 #include "network/node_links.h"
+#include "training/training.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
 class App;
@@ -18,10 +19,7 @@ class App;
 
 namespace fabricast::apps {
 
-enum class Resolution {
-  kAuto,    ///< phases sampled, long transfers extrapolated once their rate is steady
-  kPacket,  ///< every packet
-};
+using training::Resolution;
 
 /// The flags that every command takes.
 struct CommonFlags {

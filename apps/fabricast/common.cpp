@@ -58,11 +58,8 @@ std::string unwritable(std::string& path) {  // NOLINT: CLI11's signature
 
 /// Empty when there is such a resolution.
 std::string unknown_resolution(std::string& mode) {  // NOLINT: CLI11's signature
-  if (mode == "packet" || mode == "auto") return {};
-  if (mode == "flow") {
-    return "flow-level simulation is not in this version; allowed `packet` or `auto`";
-  }
-  return "found " + base::quote(mode) + "; allowed `packet` or `auto`";
+  if (mode == "packet" || mode == "flow" || mode == "auto") return {};
+  return "found " + base::quote(mode) + "; allowed `packet`, `flow` or `auto`";
 }
 
 /// A whole decimal number from 0 to 2^63 - 1, as a scenario's `seed` is.
@@ -139,16 +136,17 @@ void add_common_flags(CLI::App& command, CommonFlags& flags) {
   command.add_option("--threads", flags.threads, "Threads (default: all cores)")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
+  static const std::map<std::string, Resolution> kResolutions = {
+      {"packet", Resolution::kPacket}, {"flow", Resolution::kFlow}, {"auto", Resolution::kAuto}};
   command
       .add_option_function<std::string>(
           "--resolution",
-          [&flags](const std::string& resolution) {
-            flags.resolution = resolution == "packet" ? Resolution::kPacket : Resolution::kAuto;
-          },
-          "packet: every packet; auto: extrapolate steady transfers (default); flow is not in this "
-          "version")
+          [&flags](const std::string& mode) { flags.resolution = kResolutions.at(mode); },
+          "packet: every packet; flow: max-min sharing; auto: packets, or flows where packets "
+          "would "
+          "take minutes (default)")
       ->type_name("MODE")
-      ->check(CLI::Validator(unknown_resolution, "{packet,auto}"));
+      ->check(CLI::Validator(unknown_resolution, "{packet,flow,auto}"));
   command.add_flag("--stats", flags.stats, "Add wall time, events and packet-hops per second");
   command.add_flag("--quiet", flags.quiet, "No progress and no notes on standard error");
   command.add_flag("--no-cache", flags.no_cache,

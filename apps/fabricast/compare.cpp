@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "commands.h"
 #include "faults.h"
+#include "flow_level.h"
 #include "packet/packet_network.h"
 #include "report/report.h"
 
@@ -26,7 +27,7 @@ struct CompareFlags {
 training::Options training_options(const CommonFlags& flags, base::Progress& progress) {
   training::Options options;
   options.threads = threads_of(flags);
-  options.packet_exact = flags.resolution == Resolution::kPacket;
+  options.resolution = flags.resolution;
   options.progress = &progress;
   return options;
 }
@@ -47,7 +48,7 @@ cost::Bill bill_of(const catalog::Catalog& known, const scenario::ValidScenario&
 struct Design {
   const scenario::FabricChoice* choice = nullptr;
   std::shared_ptr<const fabric::Fabric> fabric;
-  network::Factory networks;
+  training::Networks networks;
   cost::Bill bill;
 };
 
@@ -57,9 +58,11 @@ Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& s
   Design design;
   design.choice = &choice;
   design.fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
-  design.networks = packet::factory(design.fabric, choice.profile, node_links(scenario.cluster.gpu),
-                                    standing_faults_of(scenario, number, *design.fabric, quiet));
-  design.networks(scenario.seed);  // whatever cannot be built is refused here
+  const network::NodeLinkSpec inside = node_links(scenario.cluster.gpu);
+  const packet::Faults faults = standing_faults_of(scenario, number, *design.fabric, quiet);
+  design.networks.packet = packet::factory(design.fabric, choice.profile, inside, faults);
+  design.networks.packet(scenario.seed);  // whatever cannot be built is refused here
+  design.networks.flow = flow_level(scenario, choice, design.fabric, faults);
   design.bill = bill_of(known, scenario, choice, *design.fabric);
   return design;
 }

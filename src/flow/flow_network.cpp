@@ -43,14 +43,14 @@ double core_seconds_per_byte(const catalog::FabricProfile& profile) {
 FlowNetwork::FlowNetwork(std::shared_ptr<const fabric::Fabric> fabric,
                          const catalog::FabricProfile& profile, network::NodeLinkSpec node_links,
                          std::shared_ptr<const Behaviour> behaviour, std::uint64_t seed,
-                         std::vector<LinkFault> faults)
+                         std::vector<LinkFault> faults, double load)
     : fabric_(std::move(fabric)),
       profile_(profile),
       packet_time_(base::transmission_time(profile.link.mtu + profile.link.header,
                                            fabric_->spec().nic_rate)),
       behaviour_(std::move(behaviour)),
       seed_(seed),
-      goodput_(goodput_of(profile)),
+      goodput_(goodput_of(profile) * (1 - load)),
       paths_(*fabric_, profile_, goodput_, sharing_),
       node_links_(fabric_->gpus(), node_links),
       inside_(node_links),
@@ -533,6 +533,16 @@ network::Counters FlowNetwork::counters() const {
   counters.cpu_busy = Time::seconds(cpu_busy_s_);
   counters.cores = static_cast<int>(std::max(cores_.size(), adapters_.size()));
   return counters;
+}
+
+network::Factory factory(std::shared_ptr<const fabric::Fabric> fabric,
+                         const catalog::FabricProfile& profile, network::NodeLinkSpec node_links,
+                         std::shared_ptr<const Behaviour> behaviour,
+                         const std::vector<LinkFault>& faults, double load) {
+  return [=, fabric = std::move(fabric), behaviour = std::move(behaviour)](std::uint64_t seed) {
+    return std::make_unique<FlowNetwork>(fabric, profile, node_links, behaviour, seed, faults,
+                                         load);
+  };
 }
 
 }  // namespace fabricast::flow

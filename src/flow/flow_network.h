@@ -23,6 +23,13 @@
 
 namespace fabricast::flow {
 
+/// Makes flow networks of one fabric and profile. `load` is what others take of every port, on
+/// average.
+network::Factory factory(std::shared_ptr<const fabric::Fabric> fabric,
+                         const catalog::FabricProfile& profile, network::NodeLinkSpec node_links,
+                         std::shared_ptr<const Behaviour> behaviour,
+                         const std::vector<struct LinkFault>& faults = {}, double load = 0);
+
 /// A cable that is slower for a while, or down. Routes avoid one that is down after the profile's
 /// `paths.failover`; until then what would cross it waits.
 struct LinkFault {
@@ -38,7 +45,7 @@ class FlowNetwork final : public network::Network {
  public:
   FlowNetwork(std::shared_ptr<const fabric::Fabric> fabric, const catalog::FabricProfile& profile,
               network::NodeLinkSpec node_links, std::shared_ptr<const Behaviour> behaviour,
-              std::uint64_t seed, std::vector<LinkFault> faults = {});
+              std::uint64_t seed, std::vector<LinkFault> faults = {}, double load = 0);
 
   base::Time now() const override { return events_.now(); }
   void send(base::Rank src, base::Rank dst, base::Bytes size, const network::SendOptions& options,

@@ -17,12 +17,16 @@ void put(Json& object, const char* key, double value) {
   object[key] = value;
 }
 
-Json network_json(const network::NetworkMetrics& m) {
+/// Flows have no queues for packets to wait, be marked or be dropped in.
+Json network_json(const network::NetworkMetrics& m, bool packets) {
   Json json = Json::object();
   put(json, "latency_us", m.latency_us);
-  put(json, "latency_loaded_p50_us", m.latency_loaded_p50_us);
-  put(json, "latency_loaded_p99_us", m.latency_loaded_p99_us);
+  if (packets) {
+    put(json, "latency_loaded_p50_us", m.latency_loaded_p50_us);
+    put(json, "latency_loaded_p99_us", m.latency_loaded_p99_us);
+  }
   put(json, "bandwidth_gbps", m.bandwidth_gbps);
+  if (!packets) return json;
   put(json, "pfc_pause_pct", m.pfc_pause_pct);
   put(json, "ecn_marked_pct", m.ecn_marked_pct);
   put(json, "dropped_packets", m.dropped_packets);
@@ -46,6 +50,7 @@ Json collective_json(const training::PhaseReport& phase) {
     put(json, "busbw_GBps", algbw * collective::busbw_factor(phase.op, phase.ranks));
   }
   json["states"] = phase.states;
+  json["level"] = phase.flow ? "flow" : "packet";
   put(json, "extrapolation_error_pct", 100 * phase.extrapolation_error);
   return json;
 }
@@ -131,7 +136,7 @@ Json outcome_json(const advice::Outcome& o, bool one_node, double peak_rss_mb) {
   Json json = Json::object();
   json["kind"] = catalog::name_of(o.kind);
   json["sizing"] = sizing_json(o.sizing);
-  if (!one_node) json["network"] = network_json(o.network);
+  if (!one_node) json["network"] = network_json(o.network, o.training.packets);
   if (!one_node && o.host) json["host"] = host_json(*o.host);
   Json& collectives = json["collectives"] = Json::array();
   for (const auto& phase : o.training.phases) collectives.push_back(collective_json(phase));

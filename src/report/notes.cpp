@@ -183,6 +183,31 @@ std::string memory_note(const scenario::ValidScenario& scenario,
   return paragraph(text, 0);
 }
 
+/// Which phases were not simulated packet by packet.
+std::string level_note(const std::vector<Outcome>& outcomes, bool chinese) {
+  std::map<std::string, std::string> fabrics_by_phases;
+  for (const Outcome& o : outcomes) {
+    std::string phases;
+    for (const auto& phase : o.training.phases) {
+      if (phase.flow) append_name(phases, phase.name);
+    }
+    if (!phases.empty()) append_name(fabrics_by_phases[phases], o.name);
+  }
+  std::string text;
+  for (const auto& [phases, fabrics] : fabrics_by_phases) {
+    text += paragraph(
+        chinese
+            ? fmt::format("以下阶段按流级（max-min 公平共享）仿真：{}（{}）；--resolution packet "
+                          "逐包仿真。",
+                          phases, fabrics)
+            : fmt::format("Simulated at flow level, by max-min sharing: {} ({}); --resolution "
+                          "packet simulates every packet.",
+                          phases, fabrics),
+        0);
+  }
+  return text;
+}
+
 /// What stands between the numbers above and those of a network in order.
 std::string fault_note(const scenario::ValidScenario& scenario, bool chinese) {
   std::string faults;
@@ -220,7 +245,8 @@ std::string notes(const Comparison& comparison, bool chinese) {
   const std::vector<Outcome>& outcomes = comparison.outcomes;
   return fault_note(scenario, chinese) + memory_note(scenario, outcomes, chinese) +
          topology_note(scenario, outcomes, chinese) + host_notes(scenario, outcomes, chinese) +
-         same_hardware_note(outcomes, chinese) + extrapolation_note(outcomes, chinese);
+         same_hardware_note(outcomes, chinese) + level_note(outcomes, chinese) +
+         extrapolation_note(outcomes, chinese);
 }
 
 }  // namespace fabricast::report

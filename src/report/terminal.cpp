@@ -29,8 +29,9 @@ struct Row {
   Text label;
   Text unit;
   std::function<double(const Outcome&)> value;
-  bool always = true;  ///< false: left out where it is zero for every fabric
-  bool whole = false;  ///< the value is a count
+  bool always = true;    ///< false: left out where it is zero for every fabric
+  bool whole = false;    ///< the value is a count
+  bool packets = false;  ///< only packets can tell: "-" where there were none
   /// What is shown instead of the value, in at most so many cells; empty: the value.
   std::function<std::string(const Outcome&, int)> text = {};
 };
@@ -54,9 +55,9 @@ std::vector<Row> hardware_rows() {
   using cost::Part;
   const Text label{"  model", "  型号"};
   return {{{"switches", "交换机"}, {}, count(Part::kSwitch), false, true},
-          {label, {}, count(Part::kSwitch), false, true, model(Part::kSwitch)},
+          {label, {}, count(Part::kSwitch), false, true, false, model(Part::kSwitch)},
           {{"adapters", "网卡"}, {}, count(Part::kAdapter), false, true},
-          {label, {}, count(Part::kAdapter), false, true, model(Part::kAdapter)},
+          {label, {}, count(Part::kAdapter), false, true, false, model(Part::kAdapter)},
           {{"cables", "线缆"}, {}, count(Part::kCable), false, true}};
 }
 
@@ -67,14 +68,24 @@ std::vector<Row> network_rows() {
   using Metrics = network::NetworkMetrics;
   return {
       {{"latency, idle", "延迟（空闲）"}, same("us"), of(&Metrics::latency_us)},
-      {{"latency, loaded p50", "延迟（负载）p50"}, same("us"), of(&Metrics::latency_loaded_p50_us)},
-      {{"latency, loaded p99", "延迟（负载）p99"}, same("us"), of(&Metrics::latency_loaded_p99_us)},
+      {{"latency, loaded p50", "延迟（负载）p50"},
+       same("us"),
+       of(&Metrics::latency_loaded_p50_us),
+       true,
+       false,
+       true},
+      {{"latency, loaded p99", "延迟（负载）p99"},
+       same("us"),
+       of(&Metrics::latency_loaded_p99_us),
+       true,
+       false,
+       true},
       {{"bandwidth", "带宽"}, same("Gb/s"), of(&Metrics::bandwidth_gbps)},
-      {{"paused by PFC", "PFC 暂停"}, same("%"), of(&Metrics::pfc_pause_pct)},
-      {{"ECN-marked", "ECN 标记"}, same("%"), of(&Metrics::ecn_marked_pct)},
-      {{"dropped packets", "丢包数"}, {}, of(&Metrics::dropped_packets), true, true},
-      {{"retransmitted", "重传"}, same("%"), of(&Metrics::retransmitted_pct)},
-      {{"host CPU", "主机 CPU"}, same("%"), of(&Metrics::host_cpu_pct)}};
+      {{"paused by PFC", "PFC 暂停"}, same("%"), of(&Metrics::pfc_pause_pct), true, false, true},
+      {{"ECN-marked", "ECN 标记"}, same("%"), of(&Metrics::ecn_marked_pct), true, false, true},
+      {{"dropped packets", "丢包数"}, {}, of(&Metrics::dropped_packets), true, true, true},
+      {{"retransmitted", "重传"}, same("%"), of(&Metrics::retransmitted_pct), true, false, true},
+      {{"host CPU", "主机 CPU"}, same("%"), of(&Metrics::host_cpu_pct), true, false, true}};
 }
 
 std::vector<Row> breakdown_rows() {
@@ -189,6 +200,7 @@ int column_width(std::size_t count) {
 
 std::string cell(const Row& row, const Outcome& outcome, int width) {
   if (row.text) return row.text(outcome, width);
+  if (row.packets && !outcome.training.packets) return "-";
   const double value = row.value(outcome);
   const bool small = std::abs(value) < 999.5;  // `number` writes no decimals above
   return row.whole && small ? fmt::format("{:.0f}", value) : number(value);

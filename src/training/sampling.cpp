@@ -21,6 +21,8 @@ using network::PhaseSamples;
 // Two successive doublings that agree within this are steady.
 constexpr double kSteady = 0.03;
 constexpr std::int64_t kSmallestStart = 1 << 20;
+// Beyond, a collective is carried in bulk; a thousand messages take a few milliseconds.
+constexpr double kMostChunksAtFlowLevel = 2000;
 // Assumed: often enough for a percentile within one phase, too seldom to load anything.
 constexpr std::int64_t kProbeIntervalUs = 20;
 
@@ -65,7 +67,7 @@ Run simulate(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
       base::mix64(spec.seed ^ base::mix64(base::hash_name(phase.name) + state));
   std::vector<std::unique_ptr<network::BackgroundTraffic>> background;
   std::unique_ptr<network::LatencyProbe> probe;
-  if (!phase.inside_nodes) {
+  if (!phase.inside_nodes && !spec.flow) {
     for (std::size_t i = 0; i < spec.background.size(); ++i) {
       background.push_back(std::make_unique<network::BackgroundTraffic>(
           *net, fabric, spec.background[i], base::mix64(stream + i)));
@@ -79,7 +81,11 @@ Run simulate(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
   for (const auto& group : phase.groups) schedules.push_back(schedule_of(phase, group, size));
   collective::RunOptions options;
   options.step_overhead = spec.step_overhead;
-  options.start = starts(phase, fabric.gpus(), spec, state);
+  if (spec.flow) {
+    options.most_chunks = kMostChunksAtFlowLevel;
+  } else {
+    options.start = starts(phase, fabric.gpus(), spec, state);
+  }
   Run run;
   run.seconds = collective::run(*net, schedules, options).s();
   run.simulated_s = net->now().s();
@@ -126,7 +132,7 @@ Ladder climb(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
              const SamplingSpec& spec) {
   Ladder ladder;
   const auto run = [&](Bytes size) {
-    std::vector<Run> states(static_cast<std::size_t>(spec.states));
+    std::vector<Run> states(static_cast<std::size_t>(spec.flow ? 1 : spec.states));
     base::parallel_for(states.size(), spec.threads, [&](std::size_t k) {
       states[k] = simulate(phase, fabric, factory, spec, size, k);
       if (spec.progress != nullptr) {
@@ -138,7 +144,7 @@ Ladder climb(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
     ladder.runs.push_back(std::move(states));
   };
   const Bytes first = first_size(phase);
-  if (!spec.whole && !phase.inside_nodes && phase.size > first * 4) {
+  if (!spec.whole && !spec.flow && !phase.inside_nodes && phase.size > first * 4) {
     run(first);
     run(first * 2);
     for (Bytes size = first * 4; size * 3 <= phase.size; size = size * 2) {
@@ -200,6 +206,25 @@ void add_counters(Counters& sum, const Counters& more) {
   sum.cpu_busy += more.cpu_busy;
   sum.cores = std::max(sum.cores, more.cores);
   sum.max_queue_bytes = std::max(sum.max_queue_bytes, more.max_queue_bytes);
+}
+
+// What the first three sizes of the ladder send between nodes, or all of it where that is less;
+// each packet and its acknowledgement cross four links or so.
+double packet_hops(const Phase& phase, const SamplingSpec& spec, int gpus_per_node) {
+  constexpr double kHopsPerPacket = 8;
+  constexpr double kPacket = 4096;
+  const auto per_node = static_cast<std::uint32_t>(gpus_per_node);
+  const auto& group = phase.groups.front();
+  const auto local = static_cast<double>(std::ranges::count_if(group, [&](base::Rank rank) {
+    return rank.index() / per_node == group.front().index() / per_node;
+  }));
+  const auto n = static_cast<double>(group.size());
+  const double senders = phase.op == Op::kAllToAll ? n - local : n / local;
+  const double factor = collective::busbw_factor(phase.op, static_cast<int>(group.size()));
+  const double whole = static_cast<double>(phase.size.count());
+  const double ladder = spec.whole ? whole : 7.0 * static_cast<double>(first_size(phase).count());
+  return std::min(whole, ladder) * factor * senders * static_cast<double>(phase.groups.size()) /
+         kPacket * kHopsPerPacket * spec.states;
 }
 
 PhaseSamples sample(const Phase& phase, const fabric::Fabric& fabric,

@@ -14,7 +14,9 @@ namespace fabricast::training {
 struct SamplingSpec {
   int states = 16;
   int threads = 1;
-  bool whole = false;        ///< no extrapolation, whatever it costs
+  bool whole = false;  ///< no extrapolation, whatever it costs
+  /// The network is of the flow level: one state, the background part of its links.
+  bool flow = false;
   bool probe = false;        ///< measure the latency of small messages meanwhile
   double variation = 0;      ///< sigma/mu of the compute before the phase
   base::Time step_overhead;  ///< of one chunk in a collective
@@ -24,6 +26,9 @@ struct SamplingSpec {
   /// A run that is to be doubled must have made fewer packet-hops than half of this.
   std::uint64_t hops_per_run = 1'000'000;
 };
+
+/// Packet-hops that sampling a phase packet by packet takes, to an order of magnitude.
+double packet_hops(const Phase& phase, const SamplingSpec& spec, int gpus_per_node);
 
 network::PhaseSamples sample(const Phase& phase, const fabric::Fabric& fabric,
                              const network::Factory& factory, const SamplingSpec& spec);

@@ -19,6 +19,8 @@ using network::PhaseSamples;
 // (src/graph/tuning.cc, hwLatencies); what the link itself takes of it is simulated.
 constexpr double kRingStepUs = 3.4;
 constexpr std::int64_t kBandwidthProbe = 64 << 20;
+// Of a phase, beyond which `auto` takes flows: half a minute or so on two cores.
+constexpr double kMostPacketHops = 4e8;
 
 /// Everything that decides a phase's samples.
 std::string key_of(const Phase& phase, const scenario::ValidScenario& scenario,
@@ -26,11 +28,12 @@ std::string key_of(const Phase& phase, const scenario::ValidScenario& scenario,
                    const SamplingSpec& spec) {
   const fabric::TopologySpec& t = fabric.spec();
   std::string key = fmt::format(
-      "{} {} {} | {} x {} B in {} ch of {} | {:.17g} {:.17g} {} | seed {} states {} whole {} | {} "
+      "{} {} {} | {} x {} B in {} ch of {} | {:.17g} {:.17g} {} | seed {} states {} whole {} flow "
+      "{} | {} "
       "| ",
       phase.name, collective::name_of(phase.op), phase.groups.size(), phase.groups[0].size(),
       phase.size.count(), phase.cutting.channels, phase.cutting.chunk.count(), phase.preceding_s,
-      spec.variation, spec.step_overhead.ps(), spec.seed, spec.states, spec.whole,
+      spec.variation, spec.step_overhead.ps(), spec.seed, spec.states, spec.whole, spec.flow,
       scenario.cluster.gpu.id);
   for (const auto& group : phase.groups) {
     for (const base::Rank rank : group) key += fmt::format("{},", rank.index());
@@ -70,7 +73,7 @@ SamplingSpec sampling_spec(const scenario::ValidScenario& scenario, const Option
   SamplingSpec spec;
   spec.states = std::max(1, options.states);
   spec.threads = options.threads;
-  spec.whole = options.packet_exact;
+  spec.whole = options.resolution == Resolution::kPacket;
   spec.variation = scenario.cluster.gpu.kernel_variation_pct / 100;
   spec.step_overhead = base::Time::seconds(
       std::max(0.0, kRingStepUs - scenario.cluster.gpu.nvlink_latency_us) * 1e-6);
@@ -82,8 +85,9 @@ SamplingSpec sampling_spec(const scenario::ValidScenario& scenario, const Option
   return spec;
 }
 
-PhaseReport report_of(const Phase& phase, const PhaseSamples& samples) {
+PhaseReport report_of(const Phase& phase, const PhaseSamples& samples, bool flow) {
   PhaseReport report;
+  report.flow = flow;
   report.name = phase.name;
   report.op = phase.op;
   report.size = phase.size;
@@ -104,6 +108,33 @@ double extrapolation_error(const Plan& plan, const Result& result) {
   }
   return seconds / result.step_time_s;
 }
+
+/// Which phases are simulated in flows, and what networks either level has.
+class Levels {
+ public:
+  Levels(const Networks& networks, const Options& options, const SamplingSpec& spec, int per_node)
+      : networks_(networks), options_(options), spec_(spec), per_node_(per_node) {}
+
+  bool flow(const Phase& phase) const {
+    if (phase.inside_nodes || !networks_.flow) return false;
+    if (options_.resolution != Resolution::kAuto) {
+      return options_.resolution == Resolution::kFlow;
+    }
+    return packet_hops(phase, spec_, per_node_) > kMostPacketHops;
+  }
+  const network::Factory& factory(bool flow) const {
+    if (!flow) return networks_.packet;
+    if (!flow_) flow_ = networks_.flow();
+    return flow_;
+  }
+
+ private:
+  const Networks& networks_;
+  const Options& options_;
+  SamplingSpec spec_;
+  int per_node_;
+  mutable network::Factory flow_;
+};
 
 double percent(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
@@ -165,13 +196,14 @@ void fill_step(const std::vector<Step>& steps, const scenario::ValidScenario& sc
 }  // namespace
 
 Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricChoice& choice,
-                const fabric::Fabric& fabric, const network::Factory& factory,
-                network::PhaseCache& cache, const Options& options) {
+                const fabric::Fabric& fabric, const Networks& networks, network::PhaseCache& cache,
+                const Options& options) {
   const auto& spec = std::get<scenario::TrainingSpec>(scenario.workload);
-  const Plan plan =
-      training::plan(spec, scenario.cluster.gpu, scenario.cluster.topology.gpus_per_node);
+  const int per_node = scenario.cluster.topology.gpus_per_node;
+  const Plan plan = training::plan(spec, scenario.cluster.gpu, per_node);
   const Phase* probed = dominating(plan);
   SamplingSpec sampling = sampling_spec(scenario, options);
+  const Levels levels(networks, options, sampling, per_node);
 
   Result result;
   std::vector<std::vector<double>> samples;
@@ -180,17 +212,21 @@ Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricC
     options.progress->next(choice.profile.name, static_cast<std::int64_t>(plan.phases.size()));
   }
   for (const Phase& phase : plan.phases) {
-    sampling.probe = &phase == probed;
-    const PhaseSamples& found = cache.get(key_of(phase, scenario, choice, fabric, sampling),
-                                          [&] { return sample(phase, fabric, factory, sampling); });
+    sampling.flow = levels.flow(phase);
+    sampling.probe = &phase == probed && !sampling.flow;
+    const PhaseSamples& found = cache.get(key_of(phase, scenario, choice, fabric, sampling), [&] {
+      return sample(phase, fabric, levels.factory(sampling.flow), sampling);
+    });
     samples.push_back(found.seconds);
-    if (!phase.inside_nodes) between.push_back(&found);
-    result.phases.push_back(report_of(phase, found));
+    if (!phase.inside_nodes && !sampling.flow) between.push_back(&found);
+    result.phases.push_back(report_of(phase, found, sampling.flow));
     if (options.progress != nullptr) options.progress->advance();
   }
+  result.packets = !between.empty() || probed == nullptr;
   fill_network(between, fabric, result);
-  result.network.latency_us = network::idle_latency_us(factory, fabric);
-  result.network.bandwidth_gbps = network::bandwidth_gbps(factory, fabric, Bytes(kBandwidthProbe));
+  const network::Factory& idle = levels.factory(!result.packets);
+  result.network.latency_us = network::idle_latency_us(idle, fabric);
+  result.network.bandwidth_gbps = network::bandwidth_gbps(idle, fabric, Bytes(kBandwidthProbe));
   fill_step(play(plan.step, samples, spec.iterations, scenario.seed, options.threads), scenario,
             spec, result);
   result.extrapolation_error = extrapolation_error(plan, result);

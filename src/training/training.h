@@ -6,6 +6,7 @@
 // jitter. Equations: docs/models/training.md.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct PhaseReport {
   double sigma_s = 0;
   double extrapolation_error = 0;  ///< 0 when simulated whole
   int states = 0;
+  bool flow = false;  ///< at flow level
 };
 
 struct Result {
@@ -58,20 +60,34 @@ struct Result {
   model::Memory memory;
   std::vector<PhaseReport> phases;
   std::vector<double> step_times_s;  ///< one per iteration
+  bool packets = true;              ///< false: nothing between nodes was simulated packet by packet
   network::NetworkMetrics network;  ///< the part measured under this workload; idle part filled too
   network::Counters counters;
 };
 
+enum class Resolution {
+  kAuto,    ///< packets as far as a minute or so goes, flows beyond; long transfers extrapolated
+  kPacket,  ///< every packet, no extrapolation
+  kFlow,    ///< max-min sharing for all that crosses nodes
+};
+
+struct Networks {
+  network::Factory packet;
+  /// Makes the factory of the flow level when it is first needed: it has to learn from the packet
+  /// level. Empty: there is none.
+  std::function<network::Factory()> flow;
+};
+
 struct Options {
   int threads = 1;
-  int states = 16;                     ///< independent states per phase
-  bool packet_exact = false;           ///< --resolution packet: no extrapolation
+  int states = 16;  ///< independent states per phase
+  Resolution resolution = Resolution::kAuto;
   base::Progress* progress = nullptr;  ///< restarted with the phases as its count; may be null
 };
 
-/// PRECONDITION: the scenario holds a TrainingSpec. `factory` makes networks on `fabric`.
+/// PRECONDITION: the scenario holds a TrainingSpec; the networks are on `fabric`.
 Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricChoice& choice,
-                const fabric::Fabric& fabric, const network::Factory& factory,
-                network::PhaseCache& cache, const Options& options);
+                const fabric::Fabric& fabric, const Networks& networks, network::PhaseCache& cache,
+                const Options& options);
 
 }  // namespace fabricast::training

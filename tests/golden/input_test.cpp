@@ -166,12 +166,9 @@ TEST(WrongUsage, no_threads) {
   expect_refused({"compare", kExample, "--threads", "0"}, {"--threads"});
 }
 
-TEST(WrongUsage, flow_level_simulation_is_refused_by_name) {
-  expect_refused({"compare", kExample, "--resolution", "flow"},
-                 {"flow", "not in this version", "allowed `packet` or `auto`"});
+TEST(WrongUsage, an_unknown_resolution) {
   expect_refused({"compare", kExample, "--resolution", "fluid"},
-                 {"found `fluid`; allowed `packet` or `auto`"});
-  EXPECT_EQ(fabricast({"compare", "--help"}).out.find("packet,flow"), std::string::npos);
+                 {"found `fluid`; allowed `packet`, `flow` or `auto`"});
 }
 
 TEST(WrongUsage, an_html_report_is_refused_by_name) {
