@@ -52,6 +52,13 @@ struct Design {
   cost::Bill bill;
 };
 
+std::shared_ptr<const fabric::Fabric> one_node(fabric::TopologySpec spec) {
+  spec.kind = fabric::TopologyKind::kSingleSwitch;
+  spec.nodes = 1;
+  spec.management_ports = 0;
+  return std::make_shared<const fabric::Fabric>(fabric::build(spec));
+}
+
 Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
                  std::size_t number, bool quiet) {
   const scenario::FabricChoice& choice = scenario.fabrics[number];
@@ -62,6 +69,7 @@ Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& s
   const packet::Faults faults = standing_faults_of(scenario, number, *design.fabric, quiet);
   design.networks.packet = packet::factory(design.fabric, choice.profile, inside, faults);
   design.networks.packet(scenario.seed);  // whatever cannot be built is refused here
+  design.networks.node = packet::factory(one_node(choice.topology), choice.profile, inside);
   design.networks.flow = flow_level(scenario, choice, design.fabric, faults);
   design.bill = bill_of(known, scenario, choice, *design.fabric);
   return design;

@@ -25,17 +25,14 @@ std::optional<std::vector<flow::LinkFault>> link_faults(const packet::Faults& fa
 
 }  // namespace
 
-std::function<network::Factory()> flow_level(const scenario::ValidScenario& scenario,
-                                             const scenario::FabricChoice& choice,
-                                             std::shared_ptr<const fabric::Fabric> fabric,
-                                             const packet::Faults& faults) {
+std::function<network::Factory(double load)> flow_level(
+    const scenario::ValidScenario& scenario, const scenario::FabricChoice& choice,
+    std::shared_ptr<const fabric::Fabric> fabric, const packet::Faults& faults) {
   const auto cables = link_faults(faults);
   if (!cables) return {};
-  double load = 0;
-  for (const scenario::BackgroundLoad& background : scenario.background) load += background.load;
   const network::NodeLinkSpec inside = node_links(scenario.cluster.gpu);
   const catalog::FabricProfile& profile = choice.profile;
-  return [=, fabric = std::move(fabric)] {
+  return [=, fabric = std::move(fabric)](double load) {
     const auto packets = [&](std::shared_ptr<const fabric::Fabric> small, std::uint64_t seed) {
       return packet::make_network(std::move(small), profile, inside, seed);
     };

@@ -12,10 +12,9 @@
 namespace fabricast::apps {
 
 /// Empty where flows do not know the faults: bit errors, a slow adapter, storms, switches without
-/// PFC or ECN. Background traffic takes its mean of every port.
-std::function<network::Factory()> flow_level(const scenario::ValidScenario& scenario,
-                                             const scenario::FabricChoice& choice,
-                                             std::shared_ptr<const fabric::Fabric> fabric,
-                                             const packet::Faults& faults);
+/// PFC or ECN.
+std::function<network::Factory(double load)> flow_level(
+    const scenario::ValidScenario& scenario, const scenario::FabricChoice& choice,
+    std::shared_ptr<const fabric::Fabric> fabric, const packet::Faults& faults);
 
 }  // namespace fabricast::apps

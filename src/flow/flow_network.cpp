@@ -377,6 +377,8 @@ void FlowNetwork::carry(const network::Bulk& bulk, network::Callback on_complete
   FlowSpec spec;
   spec.crossings = crossings;
   spec.source = ~static_cast<std::uint32_t>(streams_.size());
+  // On a link that all its queue pairs cross it has as many turns as they.
+  spec.weight = network::flows_per_connection(profile_);
   if (bulk.lockstep) spec.cap = most / bulk.steps / (seconds + bulk.overhead.s());
 
   const auto index = static_cast<std::uint32_t>(streams_.size());

@@ -21,8 +21,10 @@ using network::PhaseSamples;
 // Two successive doublings that agree within this are steady.
 constexpr double kSteady = 0.03;
 constexpr std::int64_t kSmallestStart = 1 << 20;
-// Beyond, a collective is carried in bulk; a thousand messages take a few milliseconds.
-constexpr double kMostChunksAtFlowLevel = 2000;
+// Beyond, a collective is carried in bulk: so many messages take a tenth of a second.
+constexpr double kMostChunksAtFlowLevel = 20'000;
+// States of a phase at flow level, where a user wants an answer at once.
+constexpr int kStatesAtFlowLevel = 4;
 // Assumed: often enough for a percentile within one phase, too seldom to load anything.
 constexpr std::int64_t kProbeIntervalUs = 20;
 
@@ -67,7 +69,7 @@ Run simulate(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
       base::mix64(spec.seed ^ base::mix64(base::hash_name(phase.name) + state));
   std::vector<std::unique_ptr<network::BackgroundTraffic>> background;
   std::unique_ptr<network::LatencyProbe> probe;
-  if (!phase.inside_nodes && !spec.flow) {
+  if (!phase.inside_nodes && !(spec.flow && mean_background(fabric))) {
     for (std::size_t i = 0; i < spec.background.size(); ++i) {
       background.push_back(std::make_unique<network::BackgroundTraffic>(
           *net, fabric, spec.background[i], base::mix64(stream + i)));
@@ -81,11 +83,9 @@ Run simulate(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
   for (const auto& group : phase.groups) schedules.push_back(schedule_of(phase, group, size));
   collective::RunOptions options;
   options.step_overhead = spec.step_overhead;
-  if (spec.flow) {
-    options.most_chunks = kMostChunksAtFlowLevel;
-  } else {
-    options.start = starts(phase, fabric.gpus(), spec, state);
-  }
+  options.start =
+      starts(phase, phase.inside_nodes ? fabric.spec().gpus_per_node : fabric.gpus(), spec, state);
+  if (spec.flow) options.most_chunks = kMostChunksAtFlowLevel;
   Run run;
   run.seconds = collective::run(*net, schedules, options).s();
   run.simulated_s = net->now().s();
@@ -132,7 +132,8 @@ Ladder climb(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
              const SamplingSpec& spec) {
   Ladder ladder;
   const auto run = [&](Bytes size) {
-    std::vector<Run> states(static_cast<std::size_t>(spec.flow ? 1 : spec.states));
+    std::vector<Run> states(static_cast<std::size_t>(
+        spec.flow ? std::min(spec.states, kStatesAtFlowLevel) : spec.states));
     base::parallel_for(states.size(), spec.threads, [&](std::size_t k) {
       states[k] = simulate(phase, fabric, factory, spec, size, k);
       if (spec.progress != nullptr) {
@@ -206,6 +207,19 @@ void add_counters(Counters& sum, const Counters& more) {
   sum.cpu_busy += more.cpu_busy;
   sum.cores = std::max(sum.cores, more.cores);
   sum.max_queue_bytes = std::max(sum.max_queue_bytes, more.max_queue_bytes);
+}
+
+Phase first_node(const Phase& phase, int gpus_per_node) {
+  Phase first = phase;
+  std::erase_if(first.groups, [&](const auto& group) {
+    return group.front().index() >= static_cast<std::uint32_t>(gpus_per_node);
+  });
+  return first;
+}
+
+bool mean_background(const fabric::Fabric& fabric) {
+  constexpr int kMostAdapters = 1024;
+  return fabric.endpoints() > kMostAdapters;
 }
 
 // What the first three sizes of the ladder send between nodes, or all of it where that is less;

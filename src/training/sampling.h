@@ -15,7 +15,7 @@ struct SamplingSpec {
   int states = 16;
   int threads = 1;
   bool whole = false;  ///< no extrapolation, whatever it costs
-  /// The network is of the flow level: one state, the background part of its links.
+  /// The network is of the flow level, and a few states are enough.
   bool flow = false;
   bool probe = false;        ///< measure the latency of small messages meanwhile
   double variation = 0;      ///< sigma/mu of the compute before the phase
@@ -26,6 +26,14 @@ struct SamplingSpec {
   /// A run that is to be doubled must have made fewer packet-hops than half of this.
   std::uint64_t hops_per_run = 1'000'000;
 };
+
+/// True when traffic of others on so large a fabric is, at flow level, its mean taken of every
+/// port.
+bool mean_background(const fabric::Fabric& fabric);
+
+/// What goes on in the first node of a phase that leaves none: all nodes do the same.
+/// PRECONDITION: phase.inside_nodes.
+Phase first_node(const Phase& phase, int gpus_per_node);
 
 /// Packet-hops that sampling a phase packet by packet takes, to an order of magnitude.
 double packet_hops(const Phase& phase, const SamplingSpec& spec, int gpus_per_node);

@@ -112,8 +112,15 @@ double extrapolation_error(const Plan& plan, const Result& result) {
 /// Which phases are simulated in flows, and what networks either level has.
 class Levels {
  public:
-  Levels(const Networks& networks, const Options& options, const SamplingSpec& spec, int per_node)
-      : networks_(networks), options_(options), spec_(spec), per_node_(per_node) {}
+  Levels(const Networks& networks, const Options& options, const SamplingSpec& spec,
+         const fabric::Fabric& fabric)
+      : networks_(networks),
+        options_(options),
+        spec_(spec),
+        per_node_(fabric.spec().gpus_per_node) {
+    if (!mean_background(fabric)) return;
+    for (const network::BackgroundSpec& background : spec.background) load_ += background.load;
+  }
 
   bool flow(const Phase& phase) const {
     if (phase.inside_nodes || !networks_.flow) return false;
@@ -122,9 +129,12 @@ class Levels {
     }
     return packet_hops(phase, spec_, per_node_) > kMostPacketHops;
   }
+  const network::Factory& node() const {
+    return networks_.node ? networks_.node : networks_.packet;
+  }
   const network::Factory& factory(bool flow) const {
     if (!flow) return networks_.packet;
-    if (!flow_) flow_ = networks_.flow();
+    if (!flow_) flow_ = networks_.flow(load_);
     return flow_;
   }
 
@@ -133,6 +143,7 @@ class Levels {
   const Options& options_;
   SamplingSpec spec_;
   int per_node_;
+  double load_ = 0;
   mutable network::Factory flow_;
 };
 
@@ -203,7 +214,7 @@ Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricC
   const Plan plan = training::plan(spec, scenario.cluster.gpu, per_node);
   const Phase* probed = dominating(plan);
   SamplingSpec sampling = sampling_spec(scenario, options);
-  const Levels levels(networks, options, sampling, per_node);
+  const Levels levels(networks, options, sampling, fabric);
 
   Result result;
   std::vector<std::vector<double>> samples;
@@ -215,7 +226,9 @@ Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricC
     sampling.flow = levels.flow(phase);
     sampling.probe = &phase == probed && !sampling.flow;
     const PhaseSamples& found = cache.get(key_of(phase, scenario, choice, fabric, sampling), [&] {
-      return sample(phase, fabric, levels.factory(sampling.flow), sampling);
+      return phase.inside_nodes
+                 ? sample(first_node(phase, per_node), fabric, levels.node(), sampling)
+                 : sample(phase, fabric, levels.factory(sampling.flow), sampling);
     });
     samples.push_back(found.seconds);
     if (!phase.inside_nodes && !sampling.flow) between.push_back(&found);

@@ -73,9 +73,11 @@ enum class Resolution {
 
 struct Networks {
   network::Factory packet;
+  network::Factory node;  ///< one node, for what does not leave it; empty: `packet`
   /// Makes the factory of the flow level when it is first needed: it has to learn from the packet
   /// level. Empty: there is none.
-  std::function<network::Factory()> flow;
+  /// `load` is what others take of every port.
+  std::function<network::Factory(double load)> flow;
 };
 
 struct Options {
