@@ -48,6 +48,7 @@ void hide_flags(CLI::App& command, const std::vector<const char*>& flags);
 void add_compare(CLI::App& program, Chosen& chosen);
 void add_catalog(CLI::App& program, Chosen& chosen);
 void add_flows(CLI::App& program, Chosen& chosen);
+void add_validate(CLI::App& program, Chosen& chosen);
 
 /// The inside of a node: NVLink where the GPU has it, else PCIe.
 network::NodeLinkSpec node_links(const catalog::Gpu& gpu);

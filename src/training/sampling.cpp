@@ -126,14 +126,19 @@ double slope(const Ladder& ladder, std::size_t to) {
   return base::mean(increments(ladder, to)) / static_cast<double>(step.count());
 }
 
+// In bulk skew alone tells states apart, and hardly.
+int states_of(const SamplingSpec& spec, const fabric::Fabric& fabric) {
+  if (!spec.flow) return spec.states;
+  return mean_background(fabric) ? 1 : std::min(spec.states, kStatesAtFlowLevel);
+}
+
 /// Doubles the size until the mean marginal rates of two successive doublings agree, less than half
 /// would be saved, or the next run would cost too much.
 Ladder climb(const Phase& phase, const fabric::Fabric& fabric, const network::Factory& factory,
              const SamplingSpec& spec) {
   Ladder ladder;
   const auto run = [&](Bytes size) {
-    std::vector<Run> states(static_cast<std::size_t>(
-        spec.flow ? std::min(spec.states, kStatesAtFlowLevel) : spec.states));
+    std::vector<Run> states(static_cast<std::size_t>(states_of(spec, fabric)));
     base::parallel_for(states.size(), spec.threads, [&](std::size_t k) {
       states[k] = simulate(phase, fabric, factory, spec, size, k);
       if (spec.progress != nullptr) {
