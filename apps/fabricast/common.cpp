@@ -151,8 +151,9 @@ void add_common_flags(CLI::App& command, CommonFlags& flags) {
       ->check(CLI::Validator(unknown_resolution, "{packet,auto}"));
   command.add_flag("--stats", flags.stats, "Add wall time, events and packet-hops per second");
   command.add_flag("--quiet", flags.quiet, "No progress and no notes on standard error");
-  command.add_flag("--no-cache", flags.no_cache,
-                   "Simulate every fabric from scratch, sharing no phase between fabrics");
+  command.add_flag(
+      "--no-cache", flags.no_cache,
+      "Simulate every fabric from scratch; neither read nor write the store of results");
 }
 
 network::NodeLinkSpec node_links(const catalog::Gpu& gpu) {

@@ -116,9 +116,9 @@ ValidScenario validate(const Node& root, const std::string& file_name,
                        const catalog::Catalog& catalog, const Overrides& overrides) {
   const std::filesystem::path file(file_name);
   Fields fields(root);
-  const Context context{catalog, directory_of(file_name), places_of(root)};
-
   ValidScenario result;
+  const Context context{catalog, directory_of(file_name), places_of(root), &result.files};
+
   result.file = base::printable(file_name);
   result.name = fields.name("name", base::printable(file.stem().string()));
   result.cluster = read_cluster(Fields(fields.required("cluster", "a mapping")), context);
@@ -196,6 +196,7 @@ std::string Context::existing_file(const std::string& path, const base::Location
                             fmt::format("the path {}, where there is no file", base::quote(path)),
                             "the path of a file, seen from the scenario's directory");
   }
+  if (files != nullptr) files->push_back(full.string());
   return full.string();
 }
 
@@ -266,6 +267,11 @@ ValidScenario load(const std::string& path, const catalog::Catalog& catalog,
 ValidScenario parse(const std::string& text, const std::string& file_name,
                     const catalog::Catalog& catalog, const Overrides& overrides) {
   return validate(base::yaml::parse(text, file_name), file_name, catalog, overrides);
+}
+
+ValidScenario from_document(const Node& document, const std::string& file_name,
+                            const catalog::Catalog& catalog, const Overrides& overrides) {
+  return validate(document, file_name, catalog, overrides);
 }
 
 }  // namespace fabricast::scenario

@@ -20,6 +20,7 @@ struct Context {
   const catalog::Catalog& catalog;
   std::string directory;  ///< of the scenario file; relative paths start there
   Places places;
+  std::vector<std::string>* files = nullptr;  ///< gets every file that the scenario refers to
 
   base::Location where(std::string_view key) const;
   /// `path` as seen from the scenario file. Throws base::Error (input) at `at` when no file is

@@ -55,7 +55,9 @@ void redirect(int stream, const char* path, int flags) {
 
 /// Of the child: standard streams to files, then the program.
 [[noreturn]] void become(const std::vector<std::string>& arguments,
-                         const std::filesystem::path& out, const std::filesystem::path& err) {
+                         const std::filesystem::path& out, const std::filesystem::path& err,
+                         const std::string& store) {
+  setenv("FABRICAST_STORE", store.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): a child alone
   redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
   redirect(STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT);
   redirect(STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT);
@@ -71,16 +73,21 @@ void redirect(int stream, const char* path, int flags) {
 
 }  // namespace
 
-Execution fabricast(const std::vector<std::string>& arguments) {
+Execution fabricast(const std::vector<std::string>& arguments, const std::string& store) {
   const auto out = folder().fresh("out");
   const auto err = folder().fresh("err");
+  const std::string results = store.empty() ? fresh_path("results.sqlite") : store;
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("cannot fork");
-  if (child == 0) become(arguments, out, err);
+  if (child == 0) become(arguments, out, err, results);
   int status = 0;
   waitpid(child, &status, 0);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), read(out.string()),
           read(err.string())};
+}
+
+std::string fresh_path(const std::string& name) {
+  return folder().fresh(name).string();
 }
 
 std::string file_with(const std::string& text, const std::string& name) {

@@ -13,8 +13,11 @@ struct Execution {
 };
 
 /// Runs `fabricast` with these arguments in an empty folder of its own, with nothing on standard
-/// input.
-Execution fabricast(const std::vector<std::string>& arguments);
+/// input. Its results go to `store`; without one to a fresh store of its own, so that it simulates.
+Execution fabricast(const std::vector<std::string>& arguments, const std::string& store = {});
+
+/// A name in a new folder, removed when the test program ends.
+std::string fresh_path(const std::string& name);
 
 /// A new file with this text, removed when the test program ends.
 std::string file_with(const std::string& text, const std::string& name = "scenario.yaml");
