@@ -40,16 +40,18 @@ std::string key_text(const std::string& key) {
   return plain(key) ? key : quoted(key);
 }
 
-std::vector<const std::pair<std::string, Node>*> in_order(const Node& mapping) {
+std::vector<const std::pair<std::string, Node>*> in_order(const Node& mapping, KeyOrder order) {
   std::vector<const std::pair<std::string, Node>*> entries;
   for (const auto& entry : mapping.entries) entries.push_back(&entry);
-  std::ranges::sort(entries, {}, [](const auto* entry) { return entry->first; });
+  if (order == KeyOrder::kBytes) {
+    std::ranges::sort(entries, {}, [](const auto* entry) { return entry->first; });
+  }
   return entries;
 }
 
 }  // namespace
 
-std::string flow_text(const Node& node) {
+std::string flow_text(const Node& node, KeyOrder order) {
   std::string text;
   switch (node.kind) {
     case Node::Kind::kNull:
@@ -57,12 +59,13 @@ std::string flow_text(const Node& node) {
     case Node::Kind::kScalar:
       return scalar_text(node);
     case Node::Kind::kSequence:
-      for (const Node& item : node.items) text += (text.empty() ? "" : ", ") + flow_text(item);
+      for (const Node& item : node.items)
+        text += (text.empty() ? "" : ", ") + flow_text(item, order);
       return "[" + text + "]";
     case Node::Kind::kMapping:
-      for (const auto* entry : in_order(node)) {
-        text +=
-            (text.empty() ? "" : ", ") + key_text(entry->first) + ": " + flow_text(entry->second);
+      for (const auto* entry : in_order(node, order)) {
+        text += (text.empty() ? "" : ", ") + key_text(entry->first) + ": " +
+                flow_text(entry->second, order);
       }
       return "{" + text + "}";
   }
@@ -71,7 +74,7 @@ std::string flow_text(const Node& node) {
 
 std::string block_text(const Node& mapping) {
   std::string text;
-  for (const auto* entry : in_order(mapping)) {
+  for (const auto* entry : in_order(mapping, KeyOrder::kBytes)) {
     text += key_text(entry->first) + ": " + flow_text(entry->second) + "\n";
   }
   return text;

@@ -7,12 +7,17 @@
 
 namespace fabricast::base::yaml {
 
-/// One line in flow style with the keys of every mapping in byte order: two trees that mean the
-/// same have the same text, whatever their order of keys, comments and layout. A text that could be
-/// read as something else is quoted; `100e6` and `100000000` stay as they were written.
-std::string flow_text(const Node& node);
+enum class KeyOrder {
+  kBytes,  ///< two trees that mean the same have the same text
+  kFile,   ///< as a reader wrote them
+};
 
-/// A mapping with one line per key, each value in flow style. Reads back as the same tree.
+/// One line in flow style, without comments. A text that could be read as something else is quoted;
+/// `100e6` and `100000000` stay as they were written.
+std::string flow_text(const Node& node, KeyOrder order = KeyOrder::kBytes);
+
+/// A mapping with one line per key in byte order, each value in flow style. Reads back as the same
+/// tree.
 std::string block_text(const Node& mapping);
 
 }  // namespace fabricast::base::yaml

@@ -188,7 +188,8 @@ base::Location Context::where(std::string_view key) const {
   return place_of(places, key);
 }
 
-std::string Context::existing_file(const std::string& path, const base::Location& at) const {
+std::string existing_file(const std::string& directory, const std::string& path,
+                          const base::Location& at) {
   const std::filesystem::path full = std::filesystem::path(directory) / path;
   std::error_code error;
   if (!std::filesystem::exists(full, error) || std::filesystem::is_directory(full, error)) {
@@ -196,8 +197,13 @@ std::string Context::existing_file(const std::string& path, const base::Location
                             fmt::format("the path {}, where there is no file", base::quote(path)),
                             "the path of a file, seen from the scenario's directory");
   }
-  if (files != nullptr) files->push_back(full.string());
   return full.string();
+}
+
+std::string Context::existing_file(const std::string& path, const base::Location& at) const {
+  std::string full = scenario::existing_file(directory, path, at);
+  if (files != nullptr) files->push_back(full);
+  return full;
 }
 
 base::Location ValidScenario::where(std::string_view key) const {
