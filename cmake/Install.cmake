@@ -1,6 +1,5 @@
 # What `cmake --install` and the Debian package put where: the program, the catalogue it reads
 # (found beside the program as ../share/fabricast/catalog), the examples and the documents.
-include(GNUInstallDirs)
 
 install(TARGETS fabricast RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY catalog/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fabricast/catalog

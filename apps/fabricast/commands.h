@@ -50,6 +50,7 @@ void hide_flags(CLI::App& command, const std::vector<const char*>& flags);
 void add_compare(CLI::App& program, Chosen& chosen);
 void add_catalog(CLI::App& program, Chosen& chosen);
 void add_flows(CLI::App& program, Chosen& chosen);
+void add_sweep(CLI::App& program, Chosen& chosen);
 
 /// The inside of a node: NVLink where the GPU has it, else PCIe.
 network::NodeLinkSpec node_links(const catalog::Gpu& gpu);
@@ -79,5 +80,8 @@ double peak_rss_mb();
 int threads_of(const CommonFlags& flags);
 /// From now on an interrupt (SIGINT, SIGTERM) ends the program with exit code 3.
 void exit_3_on_interrupt();
+/// What an interrupt tells the user from now on; at first that nothing was written. `message` must
+/// live until the program ends.
+void say_on_interrupt(const char* message);
 
 }  // namespace fabricast::apps

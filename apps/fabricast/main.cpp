@@ -19,9 +19,9 @@ constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
 /// Commands that the interface names and this version does not have.
-const std::vector<std::string> kLater = {"advise", "bom",   "calibrate", "collective", "console",
-                                         "export", "mcp",   "schedule",  "serve-sim",  "sweep",
-                                         "trace",  "train", "validate"};
+const std::vector<std::string> kLater = {"advise",    "bom",    "calibrate", "collective",
+                                         "console",   "export", "mcp",       "schedule",
+                                         "serve-sim", "trace",  "train",     "validate"};
 
 /// The library's messages repeat the arguments as they are.
 int complain(const std::string& message) {
@@ -54,6 +54,7 @@ int run(int argc, char** argv) {
   add_compare(program, chosen);
   add_catalog(program, chosen);
   add_flows(program, chosen);
+  add_sweep(program, chosen);
   program.footer(
       "Examples:\n"
       "  fabricast compare examples/article/train-32-70b.yaml\n"

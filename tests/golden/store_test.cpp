@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "jobs.h"
 #include "program.h"
 
 namespace fabricast::golden {
@@ -14,18 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// As little to simulate as there is. `more` are lines of its own at the end.
 std::string small_job(const std::string& model = "llama2-7b", const std::string& more = "") {
-  return file_with(
-      "name: small\n"
-      "cluster: { gpus: 4, gpu: h100-sxm-80gb, gpus_per_node: 2, nics_per_node: 2, nic_gbps: 200,\n"
-      "           topology: { kind: single-switch } }\n"
-      "fabrics: [infiniband]\n"
-      "workload: { kind: training, model: " +
-      model +
-      ", precision: bf16, sequence: 1024, global_batch: 4,\n"
-      "            parallelism: { tp: 2, pp: 2 }, tokens: 1e6, iterations: 10 }\n" +
-      more);
+  return file_with(small_scenario(model, more));
 }
 
 /// What the simulation of the first fabric took, as the JSON on standard output says.
