@@ -2,6 +2,9 @@
 # (found beside the program as ../share/fabricast/catalog), the examples and the documents.
 
 install(TARGETS fabricast RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET fabricast_mpi)
+  install(TARGETS fabricast_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/fabricast)
+endif()
 install(DIRECTORY catalog/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fabricast/catalog
         FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
