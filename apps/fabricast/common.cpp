@@ -203,4 +203,18 @@ void publish(const CommonFlags& flags, const std::string& table, const std::stri
   write_stdout(table);
 }
 
+void publish(const CommonFlags& flags, const std::string& csv, const Faces& faces) {
+  if (!csv.empty()) write_result(csv, faces.csv);
+  if (!flags.json.empty()) write_result(flags.json, faces.json);
+  if (csv != "-" && !flags.json_to_stdout()) write_stdout(faces.table);
+}
+
+void check_outputs(const CommonFlags& flags, const std::string& csv,
+                   const std::vector<std::string>& inputs) {
+  check_output("--json", flags.json, inputs);
+  check_output("--csv", csv, inputs);
+  if (csv.empty() || csv != flags.json) return;
+  throw base::input_error({csv, 0, 0, "--csv"}, "the place of `--json`", "a file of its own");
+}
+
 }  // namespace fabricast::apps

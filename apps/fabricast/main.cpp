@@ -55,6 +55,7 @@ int run(int argc, char** argv) {
   add_catalog(program, chosen);
   add_flows(program, chosen);
   add_sweep(program, chosen);
+  add_results(program, chosen);
   program.footer(
       "Examples:\n"
       "  fabricast compare examples/article/train-32-70b.yaml\n"

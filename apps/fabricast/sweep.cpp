@@ -116,23 +116,16 @@ void work(Points& points, const std::vector<std::size_t>& pending, Ranks* ranks,
                      [&](std::size_t k) { finish(pending[k], point_result(points, pending[k])); });
 }
 
-void check_outputs(const SweepFlags& flags, const Points& points) {
-  check_output("--json", flags.common.json, points.grid().files());
-  check_output("--csv", flags.csv, points.grid().files());
-  if (flags.csv.empty() || flags.csv != flags.common.json) return;
-  throw base::input_error({flags.csv, 0, 0, "--csv"}, "the place of `--json`", "a file of its own");
-}
-
 void write_results(const SweepFlags& flags, const Points& points, const Rows& rows) {
   const std::string grid = points.grid().files().front();
-  if (!flags.csv.empty()) write_result(flags.csv, report::rows_csv(rows.all(), "point"));
-  publish(flags.common, report::sweep_table(grid, rows.all(), {flags.common.chinese, flags.figure}),
-          report::sweep_json(grid, rows.all()));
+  publish(flags.common, flags.csv,
+          {report::sweep_table(grid, rows.all(), {flags.common.chinese, flags.figure}),
+           report::sweep_json(grid, rows.all()), report::rows_csv(rows.all(), "point")});
 }
 
 void lead(const SweepFlags& flags, Ranks* ranks) {
   Points points(flags.grid, flags.common);
-  check_outputs(flags, points);
+  check_outputs(flags.common, flags.csv, points.grid().files());
   const auto store = open_store(flags.common);
   Rows rows(points, store.get(), flags.common);
   const auto addresses = check(points, threads_of(flags.common), rows);

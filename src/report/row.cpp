@@ -43,12 +43,6 @@ std::vector<std::string> names_in(const std::vector<Row>& rows, std::vector<Item
   return names;
 }
 
-std::string label_of(const Row& row, const std::string& key) {
-  const auto found =
-      std::ranges::find(row.labels, key, [](const auto& label) { return label.first; });
-  return found == row.labels.end() ? "" : text_of(found->second);
-}
-
 void add_figures(const Row& row, const std::string& fabric, std::vector<std::string>& fields) {
   const auto found = std::ranges::find(row.fabrics, fabric, &FabricFigures::name);
   for (std::size_t i = 0; i < figures().size(); ++i) {
@@ -79,6 +73,12 @@ const std::vector<Figure>& figures() {
   return all;
 }
 
+std::string label_text(const Row& row, const std::string& key) {
+  const auto found =
+      std::ranges::find(row.labels, key, [](const auto& label) { return label.first; });
+  return found == row.labels.end() ? "" : text_of(found->second);
+}
+
 std::string rows_csv(const std::vector<Row>& rows, const std::string& what) {
   using Label = std::pair<std::string, Node>;
   const auto keys = names_in<Label>(rows, &Row::labels, [](const Label& l) { return l.first; });
@@ -95,7 +95,7 @@ std::string rows_csv(const std::vector<Row>& rows, const std::string& what) {
   std::string text = line(header);
   for (const Row& row : rows) {
     std::vector<std::string> fields = {std::to_string(row.number)};
-    for (const std::string& key : keys) fields.push_back(label_of(row, key));
+    for (const std::string& key : keys) fields.push_back(label_text(row, key));
     for (const std::string& fabric : fabrics) add_figures(row, fabric, fields);
     for (const std::string& last : {row.currency, row.choice, row.house, row.evidence, row.error}) {
       fields.push_back(last);

@@ -41,6 +41,9 @@ struct Row {
   std::string evidence;
 };
 
+/// The value under a key of the scenario as text; empty where the row has none.
+std::string label_text(const Row& row, const std::string& key);
+
 /// Fills the row from a result as `report::json` writes it. Throws base::Error (failure) on another
 /// text.
 void read_result(const std::string& json, Row& row);

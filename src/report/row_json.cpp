@@ -2,7 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/differences.h"
 #include "report/row.h"
+#include "report/runs.h"
 #include "report/sweep.h"
 
 namespace fabricast::report {
@@ -59,6 +61,19 @@ Json row_json(const Row& row, const char* what) {
   return json;
 }
 
+Json known_of(const StoredRun& run) {
+  return {{"run", run.row.number},    {"created", run.created}, {"program", run.program},
+          {"scenario", run.scenario}, {"seed", run.seed},       {"resolution", run.resolution}};
+}
+
+Json figure_json(const FigureDifference& figure) {
+  Json json = Json::object();
+  if (figure.a) json["a"] = *figure.a;
+  if (figure.b) json["b"] = *figure.b;
+  if (figure.percent) json["difference_pct"] = *figure.percent;
+  return json;
+}
+
 }  // namespace
 
 void read_result(const std::string& json, Row& row) {
@@ -87,6 +102,42 @@ std::string sweep_json(const std::string& grid, const std::vector<Row>& rows) {
   Json json = {{"fabricast", FABRICAST_VERSION}, {"grid", grid}};
   Json& points = json["points"] = Json::array();
   for (const Row& row : rows) points.push_back(row_json(row, "point"));
+  return json.dump(2) + "\n";
+}
+
+std::string runs_json(const std::vector<StoredRun>& runs) {
+  Json json = {{"fabricast", FABRICAST_VERSION}};
+  Json& list = json["runs"] = Json::array();
+  for (const StoredRun& run : runs) {
+    Json entry = known_of(run);
+    entry.update(row_json(run.row, "run"));
+    list.push_back(std::move(entry));
+  }
+  return json.dump(2) + "\n";
+}
+
+std::string run_json(const StoredRun& run) {
+  Json json = known_of(run);
+  json["values"] = row_json(run.row, "run")["values"];
+  json["result"] = Json::parse(run.result);
+  return json.dump(2) + "\n";
+}
+
+std::string runs_compared_json(const StoredRun& a, const StoredRun& b) {
+  Json json = {{"a", known_of(a)}, {"b", known_of(b)}};
+  Json& keys = json["values"] = Json::object();
+  for (const KeyDifference& key : differing_keys(a, b))
+    keys[key.key] = {{"a", key.a}, {"b", key.b}};
+  Json& fabrics = json["fabrics"] = Json::object();
+  for (const FabricDifference& fabric : differences(a, b)) {
+    for (std::size_t i = 0; i < figures().size(); ++i) {
+      fabrics[fabric.name][figures()[i].section][figures()[i].key] = figure_json(fabric.values[i]);
+    }
+  }
+  const auto choices = [](const Row& row) {
+    return Json{{"choice", row.choice}, {"house", row.house}, {"evidence", row.evidence}};
+  };
+  json["verdict"] = {{"a", choices(a.row)}, {"b", choices(b.row)}};
   return json.dump(2) + "\n";
 }
 
