@@ -95,8 +95,8 @@ double peak_rss_mb();
 int threads_of(const CommonFlags& flags);
 /// From now on an interrupt (SIGINT, SIGTERM) ends the program with exit code 3.
 void exit_3_on_interrupt();
-/// What an interrupt tells the user from now on; at first that nothing was written. `message` must
-/// live until the program ends.
+/// What an interrupt tells the user from now on, at first that nothing was written; null: nothing.
+/// `message` must live until the program ends.
 void say_on_interrupt(const char* message);
 
 }  // namespace fabricast::apps

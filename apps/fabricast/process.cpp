@@ -21,9 +21,11 @@ void say(std::string_view text) {
 }
 
 extern "C" void interrupted(int /*signal*/) {
-  say("\nfabricast: interrupted; ");
-  say(on_interrupt.load());
-  say("\n");
+  if (const char* message = on_interrupt.load(); message != nullptr) {
+    say("\nfabricast: interrupted; ");
+    say(message);
+    say("\n");
+  }
   ::_exit(kInterrupted);
 }
 

@@ -105,8 +105,7 @@ void work(Points& points, const std::vector<std::size_t>& pending, Ranks* ranks,
   std::atomic<std::size_t> done = 0;
   const auto finish = [&](std::size_t i, const PointResult& result) {
     rows.finish(i, result);
-    progress.note(time_left(start, ++done, pending.size()));
-    progress.advance();
+    progress.advance(1, time_left(start, ++done, pending.size()));
   };
   if (ranks != nullptr) {
     hand_out(*ranks, pending, finish);
@@ -137,9 +136,9 @@ void lead(const SweepFlags& flags, Ranks* ranks) {
   if (store) say_on_interrupt("what was finished is in the store; the same command goes on");
   work(points, pending, ranks, rows, flags.common);
   if (!flags.common.quiet) {
-    std::fprintf(stderr, "%zu points: %zu from the store, %zu simulated, %zu without a result\n",
-                 points.size(), points.size() - invalid - pending.size(), pending.size(),
-                 rows.failed());
+    std::fprintf(stderr, "%zu %s: %zu from the store, %zu simulated, %zu without a result\n",
+                 points.size(), points.size() == 1 ? "point" : "points",
+                 points.size() - invalid - pending.size(), pending.size(), rows.failed());
   }
   write_results(flags, points, rows);
   if (rows.failed() == points.size()) throw base::failure("no point of the sweep has a result");
@@ -148,6 +147,7 @@ void lead(const SweepFlags& flags, Ranks* ranks) {
 void sweep(const SweepFlags& flags) {
   Ranks* ranks = join_ranks();
   if (ranks != nullptr && ranks->rank() != 0) {
+    say_on_interrupt(nullptr);
     follow(*ranks, [&] { return std::make_unique<Points>(flags.grid, flags.common); });
   } else {
     lead(flags, ranks);

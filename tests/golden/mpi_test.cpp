@@ -1,10 +1,15 @@
 // Sweeps over the ranks of a job of Open MPI.
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <set>
+#include <sstream>
+#include <thread>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include "jobs.h"
 #include "program.h"
@@ -54,6 +59,42 @@ TEST(Mpirun, with_more_ranks_than_points_leaves_some_without_work) {
   const Execution job = run(mpirun(6, {"sweep", grid, "--json", "-"}), fresh_path("r.sqlite"));
   EXPECT_EQ(job.exit_code, 0) << job.err;
   EXPECT_EQ(job.out, fabricast({"sweep", grid, "--json", "-"}).out);
+}
+
+std::size_t runs_in(const std::string& store) {
+  std::size_t count = 0;
+  if (std::filesystem::exists(store)) store::Store(store).each([&](const auto&) { ++count; });
+  return count;
+}
+
+/// The last process that this one has started (Linux, proc(5)).
+pid_t last_child_of(pid_t parent) {
+  const std::string id = std::to_string(parent);
+  std::istringstream children(read("/proc/" + id + "/task/" + id + "/children"));
+  pid_t last = 0;
+  while (children >> last) continue;
+  return last;
+}
+
+TEST(Mpirun, ends_when_a_worker_is_killed_and_goes_on_with_what_was_finished) {
+  constexpr int kPoints = 80;
+  const std::string grid = grid_of_seeds(kPoints);
+  const std::string store = fresh_path("results.sqlite");
+  const pid_t job = start(mpirun(3, {"sweep", grid}), store);
+  while (runs_in(store) < 3) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ASSERT_EQ(kill(last_child_of(job), SIGKILL), 0);
+  int status = 0;
+  ASSERT_EQ(waitpid(job, &status, 0), job);
+  EXPECT_NE(status, 0);
+  const std::size_t before = runs_in(store);
+  ASSERT_LT(before, static_cast<std::size_t>(kPoints));
+
+  const Execution resumed = run(mpirun(3, {"sweep", grid, "--json", "-"}), store);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_TRUE(resumed.err.starts_with("80 points: " + std::to_string(before) + " from the store"))
+      << resumed.err;
+  EXPECT_EQ(resumed.out, fabricast({"sweep", grid, "--json", "-"}).out);
+  EXPECT_EQ(runs_in(store), static_cast<std::size_t>(kPoints));
 }
 
 // One rank speaks, and the job ends instead of waiting for the others.

@@ -98,8 +98,12 @@ Execution fabricast(const std::vector<std::string>& arguments, const std::string
   return run(command_of(arguments), store.empty() ? fresh_path("results.sqlite") : store);
 }
 
+pid_t start(const std::vector<std::string>& command, const std::string& store) {
+  return start(command, folder().fresh("out"), folder().fresh("err"), store);
+}
+
 pid_t start_fabricast(const std::vector<std::string>& arguments, const std::string& store) {
-  return start(command_of(arguments), folder().fresh("out"), folder().fresh("err"), store);
+  return start(command_of(arguments), store);
 }
 
 std::string fresh_path(const std::string& name) {

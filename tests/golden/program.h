@@ -21,8 +21,9 @@ Execution fabricast(const std::vector<std::string>& arguments, const std::string
 /// Starts it without waiting for its end; what it says is lost.
 pid_t start_fabricast(const std::vector<std::string>& arguments, const std::string& store);
 
-/// The same of any program, found in the PATH, with the environment as it is.
+/// The same two of any program, found in the PATH, with the environment as it is.
 Execution run(const std::vector<std::string>& command, const std::string& store);
+pid_t start(const std::vector<std::string>& command, const std::string& store);
 
 /// A name in a new folder, removed when the test program ends.
 std::string fresh_path(const std::string& name);
