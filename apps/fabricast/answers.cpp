@@ -92,7 +92,9 @@ std::unique_ptr<store::Store> open_store(const CommonFlags& flags) {
 std::optional<store::Run> recall(const store::Store* store, const std::string& address) {
   if (store == nullptr) return std::nullopt;
   try {
-    return store->find(address);
+    auto run = store->find(address);
+    if (run) report::unpacked(run->outcomes);  // a file can be damaged
+    return run;
   } catch (const base::Error&) {
     return std::nullopt;
   }

@@ -35,7 +35,7 @@ std::string address_of(const Question& question, const CommonFlags& flags,
 /// line, unless --quiet, and null: a run does not depend on it.
 std::unique_ptr<store::Store> open_store(const CommonFlags& flags);
 
-/// The run under `address`; none without a store or where it cannot be read.
+/// The run under `address`; none without a store, or where it cannot be read, outcomes included.
 std::optional<store::Run> recall(const store::Store* store, const std::string& address);
 
 /// Keeps a comparison under its address; does nothing without a store. One that cannot be written

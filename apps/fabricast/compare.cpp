@@ -29,7 +29,7 @@ struct CompareFlags {
 training::Options training_options(const ComparisonOptions& options) {
   training::Options result;
   result.threads = options.threads;
-  result.packet_exact = options.packet_exact;
+  result.packet_exact = options.resolution == Resolution::kPacket;
   result.progress = options.progress;
   return result;
 }
@@ -143,8 +143,7 @@ report::Comparison answer(const Knowledge& known, const Question& question,
                           const CommonFlags& flags) {
   const auto store = open_store(flags);
   const std::string address = store ? address_of(question, flags, digest_of(known)) : "";
-  const auto run = flags.stats ? std::nullopt : recall(store.get(), address);
-  if (run) {
+  if (const auto run = flags.stats ? std::nullopt : recall(store.get(), address)) {
     say_recalled(*run, *store, flags);
     return judge(known, question.scenario, report::unpacked(run->outcomes));
   }
@@ -152,7 +151,7 @@ report::Comparison answer(const Knowledge& known, const Question& question,
   base::Progress progress("simulating", 0, !flags.quiet);
   ComparisonOptions options;
   options.threads = threads_of(flags);
-  options.packet_exact = flags.resolution == Resolution::kPacket;
+  options.resolution = flags.resolution;
   options.quiet = flags.quiet;
   options.progress = &progress;
   if (!flags.no_cache) options.phases = &phases;

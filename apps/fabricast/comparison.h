@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catalog/catalog.h"
+#include "commands.h"
 #include "network/phase_cache.h"
 #include "report/report.h"
 
@@ -22,8 +23,8 @@ Knowledge load_knowledge();
 
 struct ComparisonOptions {
   int threads = 1;
-  bool packet_exact = false;  ///< --resolution packet
-  bool quiet = false;         ///< no notes on standard error
+  Resolution resolution = Resolution::kAuto;
+  bool quiet = false;  ///< no notes on standard error
   base::Progress* progress = nullptr;
   /// Phases that another fabric has been through need not be simulated again; null: all of them
   /// are.

@@ -40,7 +40,7 @@ network::PhaseCache& Points::phases_of(const Question& question) {
 store::Run Points::simulate(std::size_t i) {
   const Question question = this->question(i);
   ComparisonOptions options;
-  options.packet_exact = flags_.resolution == Resolution::kPacket;
+  options.resolution = flags_.resolution;
   options.quiet = true;
   if (!flags_.no_cache) options.phases = &phases_of(question);
   const report::Comparison comparison = compare_fabrics(known_, question.scenario, options);

@@ -23,7 +23,7 @@ int ranks_of_job() {
 std::filesystem::path module_file() {
   std::error_code problem;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", problem);
-  const auto beside = program.parent_path() / kModule;
+  auto beside = program.parent_path() / kModule;
   if (std::filesystem::exists(beside, problem)) return beside;
   return program.parent_path().parent_path() / FABRICAST_LIBDIR / "fabricast" / kModule;
 }

@@ -25,7 +25,8 @@ struct Condition {
 };
 
 struct ResultsFlags {
-  std::vector<Condition> where;
+  std::vector<std::string> where;  ///< as it was given
+  std::vector<Condition> conditions;
   std::string csv;
   std::int64_t a = 0;
   std::int64_t b = 0;
@@ -89,8 +90,8 @@ bool meets(const report::StoredRun& run, const Condition& condition) {
 }
 
 /// A key that no run has is a slip, where there are runs.
-void check_keys(const std::vector<Condition>& where, const std::set<std::string>& known) {
-  for (const Condition& condition : where) {
+void check_keys(const std::vector<Condition>& conditions, const std::set<std::string>& known) {
+  for (const Condition& condition : conditions) {
     if (known.empty() || known.contains(condition.key)) continue;
     throw base::input_error({{}, 0, 0, "--where"},
                             "the key " + base::quote(condition.key) + ", which no run has",
@@ -122,10 +123,10 @@ void list(const ResultsFlags& flags) {
       report::StoredRun run = stored_run(kept);
       for (const auto& [key, unused] : values_of(run)) keys.insert(key);
       const auto met = [&](const Condition& condition) { return meets(run, condition); };
-      if (std::ranges::all_of(flags.where, met)) runs.push_back(std::move(run));
+      if (std::ranges::all_of(flags.conditions, met)) runs.push_back(std::move(run));
     });
   }
-  check_keys(flags.where, keys);
+  check_keys(flags.conditions, keys);
   publish(flags.common, flags.csv,
           {report::runs_table(runs, flags.common.chinese), report::runs_json(runs),
            report::runs_csv(runs)});
@@ -189,16 +190,9 @@ void add_results(CLI::App& program, Chosen& chosen) {
   auto flags = std::make_shared<ResultsFlags>();
   auto* command =
       program.add_subcommand("results", "The store of results: list, show, compare, export");
-  command
-      ->add_option_function<std::vector<std::string>>(
-          "--where",
-          [flags](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) flags->where.push_back(condition_in(text));
-          },
-          "Only runs with this value; may be repeated")
+  command->add_option("--where", flags->where, "Only runs with this value; may be repeated")
       ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
   command
       ->add_option("--csv", flags->csv,
                    "Write every run with its scenario and figures (`-`: standard output)")
@@ -219,6 +213,7 @@ void add_results(CLI::App& program, Chosen& chosen) {
   const CLI::App* two = add_side_by_side(*command, *flags);
   command->require_subcommand(0, 1);
   command->callback([flags, one, two, &chosen] {
+    for (const std::string& text : flags->where) flags->conditions.push_back(condition_in(text));
     chosen = [flags, one, two] {
       if (one->parsed()) return show(*flags);
       if (two->parsed()) return compare(*flags);

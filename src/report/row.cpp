@@ -68,9 +68,15 @@ const std::vector<Figure>& figures() {
       {"network", "latency_us", "latency, idle, us", "延迟（空闲），us"},
       {"network", "latency_loaded_p99_us", "latency, loaded p99, us", "延迟（负载）p99，us"},
       {"network", "bandwidth_gbps", "bandwidth, Gb/s", "带宽，Gb/s"},
-      {"cost", "network_capex", "network", "网络设备"},
-      {"cost", "per_run", "cost per run", "每次训练"}};
+      {"cost", "network_capex", "cost of the network", "网络设备造价"},
+      {"cost", "per_run", "cost per run", "每次训练的成本"}};
   return all;
+}
+
+std::string title_of(const Figure& figure, const std::string& currency, bool chinese) {
+  const std::string title = chinese ? figure.zh : figure.en;
+  const bool money = figure.section == std::string_view("cost") && !currency.empty();
+  return money ? title + (chinese ? "，" : ", ") + currency : title;
 }
 
 std::string label_text(const Row& row, const std::string& key) {

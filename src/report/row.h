@@ -23,6 +23,9 @@ struct Figure {
 /// All of them, in the order of the columns.
 const std::vector<Figure>& figures();
 
+/// Its name and unit; money in `currency`, where it is not empty.
+std::string title_of(const Figure& figure, const std::string& currency, bool chinese);
+
 struct FabricFigures {
   std::string name;
   std::vector<std::optional<double>>

@@ -67,12 +67,6 @@ std::string choices(const StoredRun& run, bool chinese) {
       0);
 }
 
-std::string title_of(const Figure& figure, const std::string& currency, bool chinese) {
-  const std::string title = chinese ? figure.zh : figure.en;
-  const bool money = figure.section == std::string_view("cost");
-  return money ? title + (chinese ? "，" : ", ") + currency : title;
-}
-
 }  // namespace
 
 std::vector<std::pair<std::string, Node>> flattened(const Node& document) {

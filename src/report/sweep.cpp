@@ -132,6 +132,17 @@ std::string counts(const std::vector<Row>& rows, std::string Row::* choice, bool
   return text;
 }
 
+/// That of every row; empty where they differ.
+std::string currency_of(const std::vector<Row>& rows) {
+  std::string currency;
+  for (const Row& row : rows) {
+    if (!row.error.empty()) continue;
+    if (!currency.empty() && currency != row.currency) return {};
+    currency = row.currency;
+  }
+  return currency;
+}
+
 std::string errors(const std::vector<Row>& rows, bool chinese) {
   std::string text;
   std::size_t count = 0;
@@ -158,7 +169,7 @@ std::string sweep_table(const std::string& grid, const std::vector<Row>& rows,
   const Figure& figure = figure_of(options, &index);
   std::string text =
       paragraph(fmt::format(fmt::runtime(zh ? "{}：{} 个点；{}" : "{}: {} points; {}"), grid,
-                            rows.size(), zh ? figure.zh : figure.en),
+                            rows.size(), title_of(figure, currency_of(rows), zh)),
                 0);
   text += '\n';
   text += points_table(rows, index, zh) + "\n";
