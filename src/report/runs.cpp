@@ -28,7 +28,7 @@ void flatten(const std::string& key, const Node& node,
              std::vector<std::pair<std::string, Node>>& values) {
   if (node.kind == Node::Kind::kMapping && !node.entries.empty()) {
     for (const auto& [name, child] : node.entries) {
-      flatten(key.empty() ? name : key + "." + name, child, values);
+      flatten(key.empty() ? name : fmt::format("{}.{}", key, name), child, values);
     }
   } else if (node.kind == Node::Kind::kSequence && !node.items.empty()) {
     for (std::size_t i = 0; i < node.items.size(); ++i) {
