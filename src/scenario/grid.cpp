@@ -64,7 +64,7 @@ void move_to(Node& node, const std::string& key) {
   for (std::size_t i = 0; i < node.items.size(); ++i) {
     move_to(node.items[i], fmt::format("{}[{}]", key, i));
   }
-  for (auto& [name, child] : node.entries) move_to(child, key + "." + name);
+  for (auto& [name, child] : node.entries) move_to(child, fmt::format("{}.{}", key, name));
 }
 
 /// An entry of `fabrics` that is an id is short for a mapping with this `profile`.

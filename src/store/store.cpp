@@ -44,7 +44,7 @@ std::string variable(const char* name) {
 }  // namespace
 
 std::string default_file() {
-  const std::string chosen = variable("FABRICAST_STORE");
+  std::string chosen = variable("FABRICAST_STORE");
   if (!chosen.empty()) return chosen;
   std::filesystem::path data = variable("XDG_DATA_HOME");
   if (!data.is_absolute()) {  // the specification: a relative one is not valid and to be ignored
