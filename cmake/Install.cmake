@@ -1,8 +1,10 @@
 # What `cmake --install` and the Debian package put where: the program, the catalogue it reads
 # (found beside the program as ../share/fabricast/catalog), the examples and the documents.
-include(GNUInstallDirs)
 
 install(TARGETS fabricast RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET fabricast_mpi)
+  install(TARGETS fabricast_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/fabricast COMPONENT mpi)
+endif()
 install(DIRECTORY catalog/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fabricast/catalog
         FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -20,4 +22,10 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# The module is a package of its own, so that the program does not bring Open MPI with it.
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_NAME fabricast)
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME fabricast-mpi)
+set(CPACK_DEBIAN_MPI_DESCRIPTION "Spreads sweeps of fabricast over the ranks of an Open MPI job")
+set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "fabricast (= ${PROJECT_VERSION})")
 include(CPack)

@@ -49,6 +49,8 @@ void add_compare(CLI::App& program, Chosen& chosen);
 void add_catalog(CLI::App& program, Chosen& chosen);
 void add_flows(CLI::App& program, Chosen& chosen);
 void add_validate(CLI::App& program, Chosen& chosen);
+void add_sweep(CLI::App& program, Chosen& chosen);
+void add_results(CLI::App& program, Chosen& chosen);
 
 /// The inside of a node: NVLink where the GPU has it, else PCIe.
 network::NodeLinkSpec node_links(const catalog::Gpu& gpu);
@@ -57,6 +59,20 @@ network::NodeLinkSpec node_links(const catalog::Gpu& gpu);
 /// carries JSON, the JSON to its file (complete or not at all). Throws base::Error (failure) when a
 /// file or standard output cannot be written.
 void publish(const CommonFlags& flags, const std::string& table, const std::string& json);
+
+/// The same with a third face, rows as CSV for `csv` (empty: none; `-`: standard output, which then
+/// carries CSV alone).
+struct Faces {
+  std::string table;
+  std::string json;
+  std::string csv;
+};
+void publish(const CommonFlags& flags, const std::string& csv, const Faces& faces);
+
+/// Complains before a long run instead of after it when the two would take the place of one
+/// another, or of one of `inputs`, or cannot be written. Throws base::Error (input).
+void check_outputs(const CommonFlags& flags, const std::string& csv,
+                   const std::vector<std::string>& inputs);
 
 /// Says on standard error when InfiniBand is not routed by the engine that was asked for: OpenSM
 /// routes by minhop where ftree finds no fat-tree, and tells its log.
@@ -78,5 +94,8 @@ double peak_rss_mb();
 int threads_of(const CommonFlags& flags);
 /// From now on an interrupt (SIGINT, SIGTERM) ends the program with exit code 3.
 void exit_3_on_interrupt();
+/// What an interrupt tells the user from now on, at first that nothing was written; null: nothing.
+/// `message` must live until the program ends.
+void say_on_interrupt(const char* message);
 
 }  // namespace fabricast::apps

@@ -149,8 +149,9 @@ void add_common_flags(CLI::App& command, CommonFlags& flags) {
       ->check(CLI::Validator(unknown_resolution, "{packet,flow,auto}"));
   command.add_flag("--stats", flags.stats, "Add wall time, events and packet-hops per second");
   command.add_flag("--quiet", flags.quiet, "No progress and no notes on standard error");
-  command.add_flag("--no-cache", flags.no_cache,
-                   "Simulate every fabric from scratch, sharing no phase between fabrics");
+  command.add_flag(
+      "--no-cache", flags.no_cache,
+      "Simulate every fabric from scratch; neither read nor write the store of results");
 }
 
 network::NodeLinkSpec node_links(const catalog::Gpu& gpu) {
@@ -198,6 +199,20 @@ void publish(const CommonFlags& flags, const std::string& table, const std::stri
   }
   if (!flags.json.empty()) write_file(flags.json, json);
   write_stdout(table);
+}
+
+void publish(const CommonFlags& flags, const std::string& csv, const Faces& faces) {
+  if (!csv.empty()) write_result(csv, faces.csv);
+  if (!flags.json.empty()) write_result(flags.json, faces.json);
+  if (csv != "-" && !flags.json_to_stdout()) write_stdout(faces.table);
+}
+
+void check_outputs(const CommonFlags& flags, const std::string& csv,
+                   const std::vector<std::string>& inputs) {
+  check_output("--json", flags.json, inputs);
+  check_output("--csv", csv, inputs);
+  if (csv.empty() || csv != flags.json) return;
+  throw base::input_error({csv, 0, 0, "--csv"}, "the place of `--json`", "a file of its own");
 }
 
 }  // namespace fabricast::apps

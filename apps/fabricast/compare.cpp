@@ -1,5 +1,5 @@
-// The main job: every fabric of a scenario side by side. Read from top to bottom, `compare` meets
-// every stage once, in the order of docs/architecture.md.
+// The main job: every fabric of a scenario side by side. Read from top to bottom, `compare_fabrics`
+// meets every stage once, in the order of docs/architecture.md; `compare` is the command around it.
 
 #include <chrono>
 #include <cstdio>
@@ -7,13 +7,17 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
 #include "advice/advice.h"
+#include "answers.h"
 #include "base/progress.h"
 #include "commands.h"
+#include "comparison.h"
 #include "faults.h"
 #include "flow_level.h"
 #include "packet/packet_network.h"
+#include "report/outcomes.h"
 #include "report/report.h"
 
 namespace fabricast::apps {
@@ -24,12 +28,12 @@ struct CompareFlags {
   CommonFlags common;
 };
 
-training::Options training_options(const CommonFlags& flags, base::Progress& progress) {
-  training::Options options;
-  options.threads = threads_of(flags);
-  options.resolution = flags.resolution;
-  options.progress = &progress;
-  return options;
+training::Options training_options(const ComparisonOptions& options) {
+  training::Options result;
+  result.threads = options.threads;
+  result.resolution = options.resolution;
+  result.progress = options.progress;
+  return result;
 }
 
 /// The bill of the fabric as built, in the currency of the budget.
@@ -60,17 +64,17 @@ std::shared_ptr<const fabric::Fabric> one_node(fabric::TopologySpec spec) {
 }
 
 Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
-                 std::size_t number, bool quiet) {
+                 std::size_t number, const ComparisonOptions& options) {
   const scenario::FabricChoice& choice = scenario.fabrics[number];
   Design design;
   design.choice = &choice;
   design.fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
   const network::NodeLinkSpec inside = node_links(scenario.cluster.gpu);
-  const packet::Faults faults = standing_faults_of(scenario, number, *design.fabric, quiet);
+  const packet::Faults faults = standing_faults_of(scenario, number, *design.fabric, options.quiet);
   design.networks.packet = packet::factory(design.fabric, choice.profile, inside, faults);
   design.networks.packet(scenario.seed);  // whatever cannot be built is refused here
   design.networks.node = packet::factory(one_node(choice.topology), choice.profile, inside);
-  design.networks.flow = flow_level(scenario, choice, design.fabric, faults);
+  design.networks.flow = flow_level(scenario, choice, design.fabric, faults, options.lessons);
   design.bill = bill_of(known, scenario, choice, *design.fabric);
   return design;
 }
@@ -85,16 +89,15 @@ base::Error located(const base::Error& error, const scenario::ValidScenario& sce
 }
 
 /// All fabrics, so that the last one is refused before the first one is simulated.
-std::vector<Design> designs_of(const catalog::Catalog& known,
-                               const scenario::ValidScenario& scenario,
-                               const std::string& catalog_directory, bool quiet) {
+std::vector<Design> designs_of(const Knowledge& known, const scenario::ValidScenario& scenario,
+                               const ComparisonOptions& options) {
   std::vector<Design> designs;
   for (std::size_t i = 0; i < scenario.fabrics.size(); ++i) {
     try {
-      designs.push_back(design_of(known, scenario, i, quiet));
-      cost::cost_of(known, designs.back().bill, 0, 0);
+      designs.push_back(design_of(known.catalog, scenario, i, options));
+      cost::cost_of(known.catalog, designs.back().bill, 0, 0);
     } catch (const base::Error& error) {
-      throw located(error, scenario, i, catalog_directory);
+      throw located(error, scenario, i, known.directory);
     }
   }
   return designs;
@@ -122,44 +125,100 @@ advice::Outcome evaluate(const catalog::Catalog& known, const scenario::ValidSce
   return outcome;
 }
 
+advice::HouseVerdict house_of(const Knowledge& known, const scenario::ValidScenario& scenario) {
+  return advice::house_verdict(known.directory + "/house-rules.yaml",
+                               advice::question_of(scenario));
+}
+
+report::Comparison judged(const Knowledge& known, const scenario::ValidScenario& scenario,
+                          const advice::HouseVerdict& house,
+                          std::vector<advice::Outcome> outcomes) {
+  report::Comparison comparison;
+  comparison.scenario = &scenario;
+  comparison.outcomes = std::move(outcomes);
+  comparison.verdict = advice::verdict(scenario, comparison.outcomes, house, &known.catalog);
+  comparison.peak_rss_mb = peak_rss_mb();
+  return comparison;
+}
+
+/// Only who looks at a terminal wonders why it was that quick.
+void say_recalled(const store::Run& run, const store::Store& store, const CommonFlags& flags) {
+  if (flags.quiet || isatty(STDERR_FILENO) != 1) return;
+  std::fprintf(stderr, "answered from the store (run %lld of %s, %s); --no-cache simulates again\n",
+               static_cast<long long>(run.id), run.created.c_str(),
+               base::printable(store.file()).c_str());
+}
+
+/// From the store when it has the answer, else by simulation. --stats is about this very run, so
+/// that there is one.
+report::Comparison answer(const Knowledge& known, const Question& question,
+                          const CommonFlags& flags) {
+  const auto store = open_store(flags);
+  const std::string address = store ? address_of(question, flags, digest_of(known)) : "";
+  if (const auto run = flags.stats ? std::nullopt : recall(store.get(), address)) {
+    say_recalled(*run, *store, flags);
+    return judge(known, question.scenario, report::unpacked(run->outcomes));
+  }
+  network::PhaseCache phases;
+  base::Progress progress("simulating", 0, !flags.quiet);
+  ComparisonOptions options;
+  options.threads = threads_of(flags);
+  options.resolution = flags.resolution;
+  options.quiet = flags.quiet;
+  options.progress = &progress;
+  Lessons lessons(store.get());
+  options.lessons = &lessons;
+  if (!flags.no_cache) options.phases = &phases;
+  report::Comparison comparison = compare_fabrics(known, question.scenario, options);
+  if (store) keep(store.get(), run_of(question, address, flags, comparison), flags);
+  return comparison;
+}
+
 void compare(const CompareFlags& flags) {
   check_output("--json", flags.common.json, {flags.scenario});
-  const std::string catalog_directory = catalog::Catalog::default_directory();
-  const auto known = catalog::Catalog::load(catalog_directory);
-  const auto scenario = scenario::load(flags.scenario, known, {flags.common.seed});
-  scenario::require_simulated(scenario);
+  const Knowledge known = load_knowledge();
+  const Question question = question_of(flags.scenario, known, flags.common);
   if (!flags.common.quiet) {
-    for (const std::string& note : scenario::notes(scenario)) {
+    for (const std::string& note : scenario::notes(question.scenario)) {
       std::fprintf(stderr, "%s\n", note.c_str());
     }
   }
-  const std::vector<Design> designs =
-      designs_of(known, scenario, catalog_directory, flags.common.quiet);
-  if (!flags.common.quiet)
-    for (const Design& design : designs) {
-      note_routing(*design.fabric, design.choice->profile);
-    }
-  const auto house =
-      advice::house_verdict(catalog_directory + "/house-rules.yaml", advice::question_of(scenario));
-
-  report::Comparison comparison;
-  comparison.scenario = &scenario;
-  auto cache = std::make_unique<network::PhaseCache>();
-  base::Progress progress("simulating", 0, !flags.common.quiet);
-  for (const Design& design : designs) {
-    if (flags.common.no_cache) cache = std::make_unique<network::PhaseCache>();
-    comparison.outcomes.push_back(
-        evaluate(known, scenario, design, *cache, training_options(flags.common, progress)));
-  }
-
-  comparison.verdict = advice::verdict(scenario, comparison.outcomes, house, &known);
-  comparison.peak_rss_mb = peak_rss_mb();
-
+  const report::Comparison comparison = answer(known, question, flags.common);
   publish(flags.common, report::terminal(comparison, {flags.common.chinese, flags.common.stats}),
           report::json(comparison));
 }
 
 }  // namespace
+
+Knowledge load_knowledge() {
+  std::string directory = catalog::Catalog::default_directory();
+  auto known = catalog::Catalog::load(directory);
+  return {std::move(directory), std::move(known)};
+}
+
+report::Comparison compare_fabrics(const Knowledge& known, const scenario::ValidScenario& scenario,
+                                   const ComparisonOptions& options) {
+  const std::vector<Design> designs = designs_of(known, scenario, options);
+  if (!options.quiet) {
+    for (const Design& design : designs) {
+      note_routing(*design.fabric, design.choice->profile);
+    }
+  }
+  const advice::HouseVerdict house = house_of(known, scenario);
+  std::vector<advice::Outcome> outcomes;
+  for (const Design& design : designs) {
+    network::PhaseCache of_its_own;
+    network::PhaseCache& phases = options.phases != nullptr ? *options.phases : of_its_own;
+    outcomes.push_back(
+        evaluate(known.catalog, scenario, design, phases, training_options(options)));
+  }
+  return judged(known, scenario, house, std::move(outcomes));
+}
+
+report::Comparison judge(const Knowledge& known, const scenario::ValidScenario& scenario,
+                         std::vector<advice::Outcome> outcomes) {
+  return judged(known, scenario, house_of(known, scenario), std::move(outcomes));
+}
 
 void add_compare(CLI::App& program, Chosen& chosen) {
   auto flags = std::make_shared<CompareFlags>();
@@ -173,7 +232,9 @@ void add_compare(CLI::App& program, Chosen& chosen) {
       "Examples:\n"
       "  fabricast compare examples/article/train-32-70b.yaml\n"
       "  fabricast compare examples/article/train-32-70b.yaml --json - --quiet\n"
-      "  fabricast compare my.yaml --lang zh --seed 7 --stats");
+      "  fabricast compare my.yaml --lang zh --seed 7 --stats\n"
+      "A question asked again is answered from the store of results (`fabricast results`);\n"
+      "--no-cache and --stats simulate.");
   command->callback([flags, &chosen] {
     if (flags->scenario == "-") flags->scenario = "/dev/stdin";
     chosen = [flags] { compare(*flags); };

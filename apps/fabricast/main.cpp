@@ -21,7 +21,7 @@ constexpr int kBadInput = 2;
 /// Commands that the interface names and this version does not have.
 const std::vector<std::string> kLater = {"advise",    "bom",    "calibrate", "collective",
                                          "console",   "export", "mcp",       "schedule",
-                                         "serve-sim", "sweep",  "trace",     "train"};
+                                         "serve-sim", "trace",  "train"};
 
 /// The library's messages repeat the arguments as they are.
 int complain(const std::string& message) {
@@ -55,6 +55,8 @@ int run(int argc, char** argv) {
   add_catalog(program, chosen);
   add_flows(program, chosen);
   add_validate(program, chosen);
+  add_sweep(program, chosen);
+  add_results(program, chosen);
   program.footer(
       "Examples:\n"
       "  fabricast compare examples/article/train-32-70b.yaml\n"

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <csignal>
 #include <string_view>
 #include <thread>
@@ -12,10 +13,19 @@ namespace {
 
 constexpr int kInterrupted = 3;
 
+std::atomic<const char*> on_interrupt = "nothing was written";
+
+/// Only what is safe in a signal handler: write and _exit.
+void say(std::string_view text) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
 extern "C" void interrupted(int /*signal*/) {
-  constexpr std::string_view kMessage = "\nfabricast: interrupted; nothing was written\n";
-  // Only what is safe in a signal handler: write and _exit.
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kMessage.data(), kMessage.size());
+  if (const char* message = on_interrupt.load(); message != nullptr) {
+    say("\nfabricast: interrupted; ");
+    say(message);
+    say("\n");
+  }
   ::_exit(kInterrupted);
 }
 
@@ -31,6 +41,10 @@ int threads_of(const CommonFlags& flags) {
   if (flags.threads != 0) return flags.threads;
   const unsigned cores = std::thread::hardware_concurrency();
   return cores == 0 ? 1 : static_cast<int>(cores);
+}
+
+void say_on_interrupt(const char* message) {
+  on_interrupt = message;
 }
 
 void exit_3_on_interrupt() {

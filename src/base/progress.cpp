@@ -57,6 +57,14 @@ void Progress::advance(std::int64_t steps) {
   show();
 }
 
+void Progress::advance(std::int64_t steps, std::string text) {
+  if (!enabled_) return;
+  const std::lock_guard lock(mutex_);
+  done_ += steps;
+  note_ = std::move(text);
+  show();
+}
+
 void Progress::show() {
   const auto now = std::chrono::steady_clock::now();
   if (now - start_ < kQuietPeriod || (shown_ && now - last_ < kRewritePeriod)) return;

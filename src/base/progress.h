@@ -19,6 +19,8 @@ class Progress {
 
   /// Safe to call from any thread.
   void advance(std::int64_t steps = 1);
+  /// The same with a new note, in one go.
+  void advance(std::int64_t steps, std::string text);
   /// Starts the next part of the work: its own text and count, the same clock.
   void next(std::string what, std::int64_t total);
   /// What is being done now, behind the count.

@@ -116,9 +116,9 @@ ValidScenario validate(const Node& root, const std::string& file_name,
                        const catalog::Catalog& catalog, const Overrides& overrides) {
   const std::filesystem::path file(file_name);
   Fields fields(root);
-  const Context context{catalog, directory_of(file_name), places_of(root)};
-
   ValidScenario result;
+  const Context context{catalog, directory_of(file_name), places_of(root), &result.files};
+
   result.file = base::printable(file_name);
   result.name = fields.name("name", base::printable(file.stem().string()));
   result.cluster = read_cluster(Fields(fields.required("cluster", "a mapping")), context);
@@ -188,7 +188,8 @@ base::Location Context::where(std::string_view key) const {
   return place_of(places, key);
 }
 
-std::string Context::existing_file(const std::string& path, const base::Location& at) const {
+std::string existing_file(const std::string& directory, const std::string& path,
+                          const base::Location& at) {
   const std::filesystem::path full = std::filesystem::path(directory) / path;
   std::error_code error;
   if (!std::filesystem::exists(full, error) || std::filesystem::is_directory(full, error)) {
@@ -197,6 +198,12 @@ std::string Context::existing_file(const std::string& path, const base::Location
                             "the path of a file, seen from the scenario's directory");
   }
   return full.string();
+}
+
+std::string Context::existing_file(const std::string& path, const base::Location& at) const {
+  std::string full = scenario::existing_file(directory, path, at);
+  if (files != nullptr) files->push_back(full);
+  return full;
 }
 
 base::Location ValidScenario::where(std::string_view key) const {
@@ -266,6 +273,11 @@ ValidScenario load(const std::string& path, const catalog::Catalog& catalog,
 ValidScenario parse(const std::string& text, const std::string& file_name,
                     const catalog::Catalog& catalog, const Overrides& overrides) {
   return validate(base::yaml::parse(text, file_name), file_name, catalog, overrides);
+}
+
+ValidScenario from_document(const Node& document, const std::string& file_name,
+                            const catalog::Catalog& catalog, const Overrides& overrides) {
+  return validate(document, file_name, catalog, overrides);
 }
 
 }  // namespace fabricast::scenario

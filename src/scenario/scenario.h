@@ -18,6 +18,10 @@
 #include "fabric/fabric.h"
 #include "model/model.h"
 
+namespace fabricast::base::yaml {
+struct Node;
+}
+
 namespace fabricast::scenario {
 
 /// How far an adapter is from its GPU, in the words of `nvidia-smi topo -m`.
@@ -128,6 +132,7 @@ struct ValidScenario {
   Constraints constraints;
   std::uint64_t seed = 1;
   Places places;
+  std::vector<std::string> files;  ///< that it refers to, in the order met
 
   /// The place of a key, or of the nearest mapping above it that the file has.
   base::Location where(std::string_view key) const;
@@ -144,6 +149,9 @@ ValidScenario load(const std::string& path, const catalog::Catalog& catalog,
 /// The same from text; `file_name` is for messages and for paths relative to it.
 ValidScenario parse(const std::string& text, const std::string& file_name,
                     const catalog::Catalog& catalog, const Overrides& overrides = {});
+/// The same from a parsed document.
+ValidScenario from_document(const base::yaml::Node& document, const std::string& file_name,
+                            const catalog::Catalog& catalog, const Overrides& overrides = {});
 
 /// Reads a system file: `cluster`, one `fabric`, and if they are there `name`, `faults` and `seed`.
 /// The result has no workload. Throws as `load` does.

@@ -20,6 +20,7 @@ struct Context {
   const catalog::Catalog& catalog;
   std::string directory;  ///< of the scenario file; relative paths start there
   Places places;
+  std::vector<std::string>* files = nullptr;  ///< gets every file that the scenario refers to
 
   base::Location where(std::string_view key) const;
   /// `path` as seen from the scenario file. Throws base::Error (input) at `at` when no file is
@@ -33,6 +34,10 @@ Places places_of(const base::yaml::Node& root);
 
 /// Where relative paths start: the folder of the file, or the current one for a pipe.
 std::string directory_of(const std::string& file);
+
+/// `path` as seen from `directory`. Throws base::Error (input) at `at` when no file is there.
+std::string existing_file(const std::string& directory, const std::string& path,
+                          const base::Location& at);
 
 /// The items of a list; none when the key is absent. Throws base::Error (input) on anything else.
 std::vector<const base::yaml::Node*> list(base::yaml::Fields& fields, std::string_view key);

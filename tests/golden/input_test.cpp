@@ -235,8 +235,13 @@ TEST(WrongUsage, an_unknown_kind_of_the_catalogue) {
 }
 
 TEST(Help, of_every_command_has_examples_and_ends_well) {
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"--help"}, {"compare", "--help"}, {"catalog", "--help"}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
+                                                    {"compare", "--help"},
+                                                    {"catalog", "--help"},
+                                                    {"sweep", "--help"},
+                                                    {"results", "--help"},
+                                                    {"results", "show", "--help"},
+                                                    {"results", "compare", "--help"}}) {
     const Execution run = fabricast(arguments);
     EXPECT_EQ(run.exit_code, 0);
     EXPECT_EQ(run.err, "");

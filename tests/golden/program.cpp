@@ -54,33 +54,60 @@ void redirect(int stream, const char* path, int flags) {
 }
 
 /// Of the child: standard streams to files, then the program.
-[[noreturn]] void become(const std::vector<std::string>& arguments,
-                         const std::filesystem::path& out, const std::filesystem::path& err) {
+[[noreturn]] void become(std::vector<std::string> command, const std::filesystem::path& out,
+                         const std::filesystem::path& err, const std::string& store) {
+  setenv("FABRICAST_STORE", store.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): a child alone
   redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
   redirect(STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT);
   redirect(STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT);
-  std::vector<std::string> words = {FABRICAST_PROGRAM};
-  words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (std::string& word : words) argv.push_back(word.data());
+  argv.reserve(command.size() + 1);
+  for (std::string& word : command) argv.push_back(word.data());
   argv.push_back(nullptr);
-  if (chdir(out.parent_path().c_str()) == 0) execv(FABRICAST_PROGRAM, argv.data());
+  if (chdir(out.parent_path().c_str()) == 0) execvp(argv[0], argv.data());
   _exit(127);
+}
+
+pid_t start(const std::vector<std::string>& command, const std::filesystem::path& out,
+            const std::filesystem::path& err, const std::string& store) {
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("cannot fork");
+  if (child == 0) become(command, out, err, store);
+  return child;
+}
+
+std::vector<std::string> command_of(const std::vector<std::string>& arguments) {
+  std::vector<std::string> command = {FABRICAST_PROGRAM};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
 }
 
 }  // namespace
 
-Execution fabricast(const std::vector<std::string>& arguments) {
+Execution run(const std::vector<std::string>& command, const std::string& store) {
   const auto out = folder().fresh("out");
   const auto err = folder().fresh("err");
-  const pid_t child = fork();
-  if (child < 0) throw std::runtime_error("cannot fork");
-  if (child == 0) become(arguments, out, err);
+  const pid_t child = start(command, out, err, store);
   int status = 0;
   waitpid(child, &status, 0);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), read(out.string()),
           read(err.string())};
+}
+
+Execution fabricast(const std::vector<std::string>& arguments, const std::string& store) {
+  return run(command_of(arguments), store.empty() ? fresh_path("results.sqlite") : store);
+}
+
+pid_t start(const std::vector<std::string>& command, const std::string& store) {
+  return start(command, folder().fresh("out"), folder().fresh("err"), store);
+}
+
+pid_t start_fabricast(const std::vector<std::string>& arguments, const std::string& store) {
+  return start(command_of(arguments), store);
+}
+
+std::string fresh_path(const std::string& name) {
+  return folder().fresh(name).string();
 }
 
 std::string file_with(const std::string& text, const std::string& name) {

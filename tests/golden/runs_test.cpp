@@ -148,6 +148,37 @@ TEST(Results, show_a_fault_that_lasts_for_the_whole_job) {
       << blind.err;
 }
 
+double step_of(const std::string& file, const std::string& resolution, const char* fabric) {
+  const Execution run =
+      fabricast({"compare", file, "--json", "-", "--resolution", resolution, "--no-cache"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  return Json::parse(run.out)["fabrics"][fabric]["training"]["step_time_s"].get<double>();
+}
+
+// Storage traffic, skew between ranks, ECMP collisions, TCP's cores: all of it in both.
+TEST(Results, of_the_flow_level_are_those_of_packets_within_3_percent) {
+  const std::string file = kExamples + "train-32-70b.yaml";
+  for (const char* fabric : {"infiniband", "roce-v2", "tcp"}) {
+    const double packets = fabrics_of("train-32-70b")[fabric]["training"]["step_time_s"];
+    EXPECT_NEAR(step_of(file, "flow", fabric), packets, 0.03 * packets) << fabric;
+  }
+}
+
+TEST(Results, say_at_which_level_each_phase_was_simulated) {
+  const Execution run = fabricast({"compare", kExamples + "train-32-70b.yaml", "--json", "-",
+                                   "--resolution", "flow", "--no-cache"});
+  const Json roce = Json::parse(run.out)["fabrics"]["roce-v2"];
+  for (const Json& phase : roce["collectives"]) {
+    const bool inside = phase["name"].get<std::string>().starts_with("tp");
+    EXPECT_EQ(phase["level"], inside ? "packet" : "flow") << phase["name"];
+  }
+  EXPECT_TRUE(roce["network"].contains("latency_us"));
+  EXPECT_FALSE(roce["network"].contains("dropped_packets")) << "flows have no packets to drop";
+  for (const Json& phase : fabrics_of("train-32-70b")["roce-v2"]["collectives"]) {
+    EXPECT_EQ(phase["level"], "packet");
+  }
+}
+
 TEST(Results, break_the_step_down_without_remainder) {
   for (const char* name : kNames) {
     for (const auto& [fabric, result] : fabrics_of(name).items()) {

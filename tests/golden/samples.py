@@ -5,17 +5,23 @@ samples.py [--write] PROGRAM DOCUMENT...: a sample is a fenced block below a lin
 Run it from the root of the repository.
 """
 
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 SAMPLE = re.compile(r"(<!-- output of: fabricast (.*?) -->\n```\n)(.*?)(```\n)", re.DOTALL)
 
 
 def printed(program: str, arguments: str) -> str:
     command = [program, *arguments.split()]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
+    with tempfile.TemporaryDirectory() as folder:  # not the user's own store of results
+        environment = {**os.environ, "FABRICAST_STORE": f"{folder}/results.sqlite"}
+        return subprocess.run(
+            command, check=True, stdout=subprocess.PIPE, encoding="utf-8", env=environment
+        ).stdout
 
 
 def main() -> int:

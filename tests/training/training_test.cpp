@@ -42,7 +42,7 @@ Result run(const Job& job) {
   scenario::FabricChoice choice;
   choice.topology = scenario.cluster.topology;
   network::PhaseCache cache;
-  return simulate(scenario, choice, fabric, {factory, {}}, cache, job.options);
+  return simulate(scenario, choice, fabric, {factory, {}, {}}, cache, job.options);
 }
 
 Job two_nodes() {
@@ -152,14 +152,14 @@ TEST(Training, an_equal_phase_is_simulated_once) {
   };
   scenario::FabricChoice choice;
   network::PhaseCache cache;
-  const Result first = simulate(scenario, choice, fabric, {factory, {}}, cache, {});
+  const Result first = simulate(scenario, choice, fabric, {factory, {}, {}}, cache, {});
   const auto misses = cache.misses();
-  const Result second = simulate(scenario, choice, fabric, {factory, {}}, cache, {});
+  const Result second = simulate(scenario, choice, fabric, {factory, {}, {}}, cache, {});
   EXPECT_EQ(cache.misses(), misses);
   EXPECT_EQ(first.step_times_s, second.step_times_s);
   // Another profile is another network; what stays inside nodes is still the same.
   choice.profile.ecn.pmax = 0.5;
-  simulate(scenario, choice, fabric, {factory, {}}, cache, {});
+  simulate(scenario, choice, fabric, {factory, {}, {}}, cache, {});
   EXPECT_GT(cache.misses(), misses);
   EXPECT_LT(cache.misses(), 2 * misses);
 }

@@ -1,0 +1,47 @@
+#pragma once
+// From a checked scenario to a comparison with its verdict: what `compare` and `sweep` share. The
+// stages are in compare.cpp.
+
+#include <string>
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "commands.h"
+#include "flow_level.h"
+#include "network/phase_cache.h"
+#include "report/report.h"
+
+namespace fabricast::apps {
+
+/// What is known of the world, and where it lies: the house rules are a file beside the catalogue.
+struct Knowledge {
+  std::string directory;
+  catalog::Catalog catalog;
+};
+
+/// Throws base::Error as Catalog::load and Catalog::default_directory do.
+Knowledge load_knowledge();
+
+struct ComparisonOptions {
+  int threads = 1;
+  Resolution resolution = Resolution::kAuto;
+  bool quiet = false;  ///< no notes on standard error
+  base::Progress* progress = nullptr;
+  /// Phases that another fabric has been through need not be simulated again; null: all of them
+  /// are.
+  network::PhaseCache* phases = nullptr;
+  /// What the flow level has learnt of fabrics; null: each learns by itself.
+  Lessons* lessons = nullptr;
+};
+
+/// Builds, simulates and prices every fabric of the scenario, and judges. The scenario must outlive
+/// the result. Throws base::Error (input) at the place of whatever cannot be built or priced,
+/// before anything is simulated.
+report::Comparison compare_fabrics(const Knowledge& known, const scenario::ValidScenario& scenario,
+                                   const ComparisonOptions& options);
+
+/// The same of outcomes that are known already.
+report::Comparison judge(const Knowledge& known, const scenario::ValidScenario& scenario,
+                         std::vector<advice::Outcome> outcomes);
+
+}  // namespace fabricast::apps
