@@ -38,6 +38,9 @@ struct Behaviour {
   std::vector<double> efficiency;
   /// Weights of flows that meet lie from 1 - spread to 1 + spread.
   double spread = 0;
+  /// Who shares a link with a flow that congestion further on holds back gets at most so many times
+  /// its rate: 1 where pauses or missing credits hold all that is behind. 0: as much as there is.
+  double victim = 0;
 
   /// That of the nearest length. PRECONDITION: there is one.
   const PathBehaviour& path(int links) const;

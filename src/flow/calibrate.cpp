@@ -34,6 +34,11 @@ constexpr Time kSettle = 5_ms;
 // Sources that meet; between them efficiency lies on lines.
 constexpr int kSources[] = {2, 4, 8, 16};
 constexpr Bytes kMeeting{2 << 20};
+// A victim's message is as long as buffers need to fill.
+constexpr Bytes kVictim{16 << 20};
+constexpr int kOthers = 4;
+// A victim that takes so much longer than alone is one.
+constexpr double kUnharmed = 0.05;
 // A transfer slower than sharing says by more than this has a cap of its own.
 constexpr double kSlower = 0.005;
 
@@ -244,6 +249,47 @@ Meeting meeting_of(int sources, const Link& link, double ns_per_m, const Twins& 
   return meeting;
 }
 
+/// What a victim gets: its sender and that of a flow that is held share the way to a switch where
+/// others fill the held flow's receiver and nobody the victim's.
+struct Victim {
+  double held_s = 0;  ///< of a message that is held
+  double own_s = 0;   ///< of the victim's
+};
+
+Victim victim_on(network::Network& network) {
+  Victim victim;
+  const auto send = [&](std::uint32_t from, std::uint32_t to, double* end) {
+    network.send(Rank(from), Rank(to), kVictim, {}, [end](Time now) {
+      if (end != nullptr) *end = now.s();
+    });
+  };
+  send(0, 2, &victim.held_s);
+  send(1, 3, &victim.own_s);
+  for (int other = 0; other < kOthers; ++other) {
+    send(4 + static_cast<std::uint32_t>(other), 2, nullptr);
+  }
+  network.run();
+  return victim;
+}
+
+/// The share of a victim over that of the flow it shares the way with; 0 when it has all it can
+/// use.
+double victim_of(const Link& link, double ns_per_m, const Twins& twins) {
+  fabric::CustomSpec spec;
+  spec.switches = {{"switch0", 1}, {"switch1", 1}};
+  spec.cables.push_back({0, 1, link.rate * 2, link.metres});
+  spec.adapters = {0, 0, 1, 1};
+  spec.adapters.resize(spec.adapters.size() + kOthers, 1);
+  spec.nic_rate = link.rate;
+  spec.adapter_cable_m = link.metres;
+  spec.cable_ns_per_m = ns_per_m;
+  const auto fabric = std::make_shared<const fabric::Fabric>(fabric::custom(spec));
+  const Victim packet = victim_on(*twins.packet(fabric));
+  const Victim flow = victim_on(*twins.flow(fabric));
+  if (packet.own_s < flow.own_s * (1 + kUnharmed)) return 0;
+  return std::max(1.0, flow.held_s / packet.own_s);
+}
+
 // With two flows of weights 1 + a and 1 - a the first ends at 1/(1 + a) of the time that both take,
 // so that the mean is early by a / (2 (1 + a)).
 double spread_of(double early) {
@@ -277,6 +323,7 @@ Behaviour calibrate(const fabric::Fabric& fabric, const catalog::FabricProfile& 
     early += meeting.early / std::size(kSources);
   }
   behaviour.spread = spread_of(early);
+  behaviour.victim = victim_of(chains.front().front(), ns_per_m, twins);
   return behaviour;
 }
 
@@ -316,7 +363,8 @@ Curve curve_of(std::istream& in) {
 }  // namespace
 
 std::string to_text(const Behaviour& behaviour) {
-  std::string text = fmt::format("{:.17g} {}", behaviour.spread, behaviour.efficiency.size());
+  std::string text = fmt::format("{:.17g} {:.17g} {}", behaviour.spread, behaviour.victim,
+                                 behaviour.efficiency.size());
   for (const double e : behaviour.efficiency) text += fmt::format(" {:.17g}", e);
   text += fmt::format("\n{}\n", behaviour.paths.size());
   for (const PathBehaviour& path : behaviour.paths) {
@@ -330,6 +378,7 @@ Behaviour behaviour_of(const std::string& text) {
   std::istringstream in(text);
   Behaviour behaviour;
   behaviour.spread = next<double>(in);
+  behaviour.victim = next<double>(in);
   behaviour.efficiency.resize(next<std::size_t>(in));
   for (double& e : behaviour.efficiency) e = next<double>(in);
   behaviour.paths.resize(next<std::size_t>(in));

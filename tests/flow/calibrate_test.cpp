@@ -22,6 +22,7 @@ TEST(Curve, is_straight_between_its_points_and_level_beyond) {
 TEST(Behaviour, comes_back_from_its_text_to_the_last_bit) {
   Behaviour b;
   b.spread = 0.1;
+  b.victim = 1.5;
   b.efficiency = {1, 1.0 / 3};
   b.paths.push_back({4, {{{1, 1e-6 / 3}, {7, 2e-6}}}, {}, 1.0 / 7, 24e9});
   const Behaviour back = behaviour_of(to_text(b));
@@ -31,7 +32,7 @@ TEST(Behaviour, comes_back_from_its_text_to_the_last_bit) {
 }
 
 TEST(Behaviour, that_is_cut_short_is_refused) {
-  EXPECT_THROW(behaviour_of("0.1 2 1"), base::Error);
+  EXPECT_THROW(behaviour_of("0.1 1 2 1"), base::Error);
 }
 
 }  // namespace
