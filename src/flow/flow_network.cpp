@@ -61,6 +61,7 @@ FlowNetwork::FlowNetwork(std::shared_ptr<const fabric::Fabric> fabric,
   if (!std::ranges::all_of(behaviour_->efficiency, perfect)) {
     sharing_.set_efficiency(behaviour_->efficiency);
   }
+  sharing_.set_victim(behaviour_->victim);
   build_hosts();
   for (std::uint32_t i = 0; i < faults_.size(); ++i) {
     if (faults_[i].settled) {
@@ -145,6 +146,7 @@ std::uint32_t FlowNetwork::flow_over(const Stream& stream) {
   const int links = cross(stream, 1, crossings);
   FlowSpec spec;
   spec.crossings = crossings;
+  spec.path = static_cast<std::uint32_t>(links);
   spec.source = stream.source;
   spec.weight = weight_of(stream.source);
   const double rate = behaviour_->path(links).rate;

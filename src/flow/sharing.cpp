@@ -57,6 +57,7 @@ std::uint32_t Sharing::add_flow(const FlowSpec& spec) {
   }
   places_.erase(end, places_.end());
   flow.crossings = static_cast<std::uint32_t>(places_.size()) - flow.first;
+  flow.path = is_long ? 0 : spec.path;
   return index;
 }
 
@@ -96,14 +97,14 @@ void Sharing::stop(std::uint32_t index) {
     }
     if (place.next != kNone) places_[place.next].previous = place.previous;
     count_source(place.link, flow.source, -1);
-    if (link.full) released_.push_back(place.link);
+    if (link.full || link.held) released_.push_back(place.link);
   }
   flow.rate = 0;
 }
 
 void Sharing::count_source(std::uint32_t index, std::uint32_t source, int change) {
   Link& link = links_[index];
-  if (efficiency_.empty() || !link.meeting) return;
+  if ((efficiency_.empty() && victim_ <= 0) || !link.meeting) return;
   const std::uint64_t key = static_cast<std::uint64_t>(index) << 32 | source;
   const auto found = meetings_.try_emplace(key, 0).first;
   if (change > 0) {
@@ -115,7 +116,7 @@ void Sharing::count_source(std::uint32_t index, std::uint32_t source, int change
 }
 
 double Sharing::capacity_of(const Link& link) const {
-  if (link.sources == 0) return link.capacity;
+  if (link.sources == 0 || efficiency_.empty()) return link.capacity;
   const std::size_t n = std::min<std::size_t>(link.sources, efficiency_.size());
   return link.capacity * efficiency_[n - 1];
 }
@@ -138,7 +139,8 @@ void Sharing::expand(std::uint32_t index) {
 void Sharing::gather_from(std::size_t member) {
   for (; member < members_.size(); ++member) {
     for (const Place& place : places_of(flows_[members_[member]])) {
-      if (!place.follows && links_[place.link].full) expand(place.link);
+      const Link& link = links_[place.link];
+      if (!place.follows && (link.full || link.held)) expand(place.link);
     }
   }
 }
@@ -147,7 +149,7 @@ void Sharing::gather_from(std::size_t member) {
 bool Sharing::gather_from_full_links() {
   const std::size_t before = members_.size();
   for (const std::uint32_t l : touched_) {
-    if (links_[l].full) expand(l);
+    if (links_[l].full || links_[l].held) expand(l);
   }
   gather_from(before);
   return members_.size() > before;
@@ -161,7 +163,7 @@ void Sharing::touch(const Place& place) {
   link.free = capacity_of(link) - link.used;
   link.weight = 0;
   link.open = 0;
-  link.full = false;
+  link.full = link.held = false;
 }
 
 // On links that hold no member what follows changes too little to travel on.
@@ -182,7 +184,7 @@ void Sharing::open_links() {
   for (const std::uint32_t m : members_) {
     Flow& flow = flows_[m];
     flow.fixed = false;
-    if (flow.cap != kNoCap) caps_.emplace_back(flow.cap / flow.weight, m);
+    if (flow.cap != kNoCap) caps_.push_back({flow.cap / flow.weight, m, kNone});
     for (const Place& place : places_of(flow)) {
       if (place.follows) continue;
       touch(place);
@@ -193,7 +195,7 @@ void Sharing::open_links() {
     }
   }
   for (const std::uint32_t m : members_) take_in_followers(flows_[m]);
-  std::sort(caps_.begin(), caps_.end());
+  std::make_heap(caps_.begin(), caps_.end(), std::greater<>());
   levels_.clear();
   for (const std::uint32_t l : touched_) {
     const Link& link = links_[l];
@@ -218,10 +220,44 @@ void Sharing::fix(std::uint32_t index, double rate) {
 
 void Sharing::saturate(std::uint32_t index, double level) {
   links_[index].full = true;
+  const bool holds = congested(links_[index]);
   for (std::uint32_t p = links_[index].first; p != kNone; p = places_[p].next) {
     const std::uint32_t f = places_[p].flow;
-    if (flows_[f].member == round_ && !flows_[f].fixed) fix(f, level * flows_[f].weight);
+    if (flows_[f].member != round_ || flows_[f].fixed) continue;
+    fix(f, level * flows_[f].weight);
+    if (holds) held_.push_back({f, index, level});
   }
+  hold_back();
+}
+
+// Behind the link that holds it a flow holds all links of its way, and those the flows on them.
+void Sharing::hold_back() {
+  while (!held_.empty()) {
+    const Held held = held_.back();
+    held_.pop_back();
+    const Flow& flow = flows_[held.flow];
+    const auto way = places_of(flow).first(flow.path);
+    for (const Place& place : way) {
+      if (place.link == held.link) break;
+      hold_on(place.link, held.level);
+    }
+  }
+}
+
+void Sharing::hold_on(std::uint32_t index, double level) {
+  Link& link = links_[index];
+  if (link.held) return;  // by a flow that has no more
+  link.held = true;
+  for (std::uint32_t p = link.first; p != kNone; p = places_[p].next) {
+    const std::uint32_t f = places_[p].flow;
+    if (flows_[f].member != round_ || flows_[f].fixed) continue;
+    push_cap({level * victim_, f, index});
+  }
+}
+
+void Sharing::push_cap(const Cap& cap) {
+  caps_.push_back(cap);
+  std::push_heap(caps_.begin(), caps_.end(), std::greater<>());
 }
 
 // What follows a flow is known when its rate is; it is small, so that one more round is enough.
@@ -240,11 +276,9 @@ void Sharing::fill() {
 // look at the earliest is enough.
 void Sharing::fill_links() {
   open_links();
-  std::size_t cap = 0;
-  while (!levels_.empty() || cap < caps_.size()) {
-    if (cap < caps_.size() && (levels_.empty() || caps_[cap].first <= levels_.front().first)) {
-      const std::uint32_t f = caps_[cap++].second;
-      if (!flows_[f].fixed) fix(f, flows_[f].cap);
+  while (!levels_.empty() || !caps_.empty()) {
+    if (!caps_.empty() && (levels_.empty() || caps_.front().level <= levels_.front().first)) {
+      take_cap();
       continue;
     }
     std::pop_heap(levels_.begin(), levels_.end(), std::greater<>());
@@ -263,6 +297,17 @@ void Sharing::fill_links() {
     levels_.pop_back();
     saturate(l, now);
   }
+}
+
+void Sharing::take_cap() {
+  std::pop_heap(caps_.begin(), caps_.end(), std::greater<>());
+  const Cap cap = caps_.back();
+  caps_.pop_back();
+  if (flows_[cap.flow].fixed) return;
+  fix(cap.flow, cap.level * flows_[cap.flow].weight);
+  if (cap.link == kNone) return;
+  held_.push_back({cap.flow, cap.link, cap.level});
+  hold_back();
 }
 
 // The rates that were found hold.
@@ -288,7 +333,7 @@ std::span<const std::uint32_t> Sharing::solve() {
   changed_.clear();
   for (const std::uint32_t f : started_) join(f);
   for (const std::uint32_t l : released_) expand(l);
-  for (const std::uint32_t l : released_) links_[l].full = false;
+  for (const std::uint32_t l : released_) links_[l].full = links_[l].held = false;
   std::vector<std::pair<std::uint32_t, double>> before;
   gather_from(0);
   started_.clear();

@@ -9,6 +9,11 @@
 // several sources meet on may carry less than its capacity: `efficiency` by their number. Only what
 // a change can reach is worked out again: a change travels from flow to flow over links that are
 // full, before or after.
+//
+// Back-pressure. Where a network holds packets back instead of dropping them (PFC without
+// congestion control, credits), a link that is full holds everything behind it: who shares a link
+// on the way there with a flow that is held gets at most `victim` times its rate, and is held in
+// turn.
 
 #include <cstdint>
 #include <limits>
@@ -31,6 +36,7 @@ inline constexpr double kNoCap = std::numeric_limits<double>::infinity();
 struct FlowSpec {
   std::span<const Crossing> crossings;  ///< those of the same link add up
   std::uint32_t source = 0;             ///< flows of one source do not get in each other's way
+  std::uint32_t path = 0;               ///< crossings at the front that are its way, in order
   double weight = 1;                    ///< above 0
   double cap = kNoCap;                  ///< bytes per second, above 0
 };
@@ -44,6 +50,8 @@ class Sharing {
   /// What flows of n sources that fill a link together get of it: entry n - 1, the last for more.
   /// PRECONDITION: no flow is active.
   void set_efficiency(std::vector<double> by_sources) { efficiency_ = std::move(by_sources); }
+  /// At least 1; 0: no back-pressure. PRECONDITION: no flow is active.
+  void set_victim(double victim) { victim_ = victim; }
   void set_capacity(std::uint32_t link, double capacity);
 
   void start(std::uint32_t flow);
@@ -80,6 +88,7 @@ class Sharing {
     std::uint64_t touched = 0;   ///< the last `fill_links` that a member crossed it in
     std::uint64_t expanded = 0;  ///< the last round that its flows became members
     bool full = false;           ///< after the last `solve`
+    bool held = false;           ///< behind one that is full: holds who crosses it
   };
   struct Flow {
     double weight = 1;
@@ -89,6 +98,7 @@ class Sharing {
     std::uint32_t source = 0;
     std::uint32_t first = 0;  ///< crossing
     std::uint32_t crossings = 0;
+    std::uint32_t path = 0;
     std::uint64_t member = 0;  ///< the last round that it was one
     bool fixed = false;        ///< in `fill`
     bool followed = false;     ///< has crossings that follow
@@ -102,6 +112,21 @@ class Sharing {
     bool follows = false;
     std::uint32_t previous = kNone;
     std::uint32_t next = kNone;
+  };
+
+  /// A member gets no more than this level: by itself, or held at a link.
+  struct Cap {
+    double level = 0;
+    std::uint32_t flow = 0;
+    std::uint32_t link = kNone;
+    friend bool operator>(const Cap& a, const Cap& b) {
+      return a.level != b.level ? a.level > b.level : a.flow > b.flow;
+    }
+  };
+  struct Held {
+    std::uint32_t flow = 0;
+    std::uint32_t link = 0;
+    double level = 0;
   };
 
   std::span<Place> places_of(const Flow& flow) {
@@ -120,6 +145,11 @@ class Sharing {
   void fill_links();
   void fix(std::uint32_t flow, double rate);
   void saturate(std::uint32_t link, double level);
+  bool congested(const Link& link) const { return victim_ > 0 && link.sources > 1; }
+  void hold_back();
+  void hold_on(std::uint32_t link, double level);
+  void push_cap(const Cap& cap);
+  void take_cap();
   void settle();
 
   std::vector<Link> links_;
@@ -133,7 +163,9 @@ class Sharing {
   std::vector<std::uint32_t> touched_;   ///< links that they cross
   std::vector<std::uint32_t> changed_;
   std::vector<std::pair<double, std::uint32_t>> levels_;  ///< heap: when a link is full
-  std::vector<std::pair<double, std::uint32_t>> caps_;    ///< of members, by level
+  std::vector<Cap> caps_;                                 ///< heap: of members, by level
+  std::vector<Held> held_;                                ///< flows whose way back is to be held
+  double victim_ = 0;
   std::uint64_t round_ = 0;
   std::uint64_t fills_ = 0;
   std::uint64_t work_ = 0;

@@ -192,6 +192,26 @@ TEST(FlowNetwork, spreads_packets_over_uplinks_under_adaptive_routing) {
   for (const Time t : completions(network, sends)) EXPECT_EQ(t, at_full_rate(1'000'000));
 }
 
+// Four flows into one port hold a fifth that only shares its uplink with one of them, where credits
+// say so.
+TEST(FlowNetwork, slows_victims_as_the_packet_level_says) {
+  const auto f = hosts(8, 2);
+  for (const double victim : {0.0, 1.0}) {
+    const auto behaviour = no_behaviour();
+    behaviour->victim = victim;
+    FabricProfile p = plain();
+    p.paths.routing = catalog::Routing::kAdaptive;  // all uplinks of a leaf are one link
+    FlowNetwork network(f, p, {3600_gbps, 1_us}, behaviour, 1);
+    const auto done = completions(network, {{0, 7, 1'000'000, 0_us},
+                                            {2, 7, 1'000'000, 0_us},
+                                            {4, 7, 1'000'000, 0_us},
+                                            {6, 7, 1'000'000, 0_us},
+                                            {1, 3, 1'000'000, 0_us}});
+    EXPECT_NEAR(done[0].us(), at_full_rate(4'000'000).us(), 1);
+    EXPECT_NEAR(done[4].us(), at_full_rate(victim > 0 ? 4'000'000 : 1'000'000).us(), 1);
+  }
+}
+
 /// A ring of all hosts, each of which sends its successor `bytes` in `steps`.
 network::Bulk ring_of(std::uint32_t hosts, double bytes, double steps) {
   network::Bulk bulk;

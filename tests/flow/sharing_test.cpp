@@ -15,7 +15,7 @@ namespace {
 
 std::uint32_t flow_over(Sharing& sharing, const std::vector<Crossing>& crossings, double weight = 1,
                         double cap = kNoCap, std::uint32_t source = 0) {
-  return sharing.add_flow({crossings, source, weight, cap});
+  return sharing.add_flow({crossings, source, 0, weight, cap});
 }
 
 // Bertsekas and Gallager, Data Networks, figure 6.13 in its plainest form: one long flow over two
@@ -80,6 +80,40 @@ TEST(Sharing, loses_to_congestion_where_several_sources_meet) {
   s.stop(b);
   s.solve();
   EXPECT_DOUBLE_EQ(s.rate(other), 10);
+}
+
+// A flow that shares its uplink with one of three into a port gets what that one gets, and passes
+// it on to who shares its own adapter; without back-pressure all have what is left.
+TEST(Sharing, holds_everything_behind_a_full_link) {
+  for (const bool pressure : {false, true}) {
+    Sharing s;
+    if (pressure) s.set_victim(1);
+    const auto adapter = s.add_link(9);
+    const auto uplink = s.add_link(18, true);
+    const auto port = s.add_link(9, true);
+    const auto elsewhere = s.add_link(9, true);
+    const auto flow = [&](const std::vector<Crossing>& way, std::uint32_t source) {
+      const auto f = s.add_flow({way, source, static_cast<std::uint32_t>(way.size())});
+      s.start(f);
+      return f;
+    };
+    const auto held = flow({{s.add_link(9)}, {uplink}, {port}}, 1);
+    flow({{s.add_link(9)}, {port}}, 2);
+    flow({{s.add_link(9)}, {port}}, 3);
+    const auto victim = flow({{adapter}, {uplink}, {elsewhere}}, 4);
+    const auto neighbour = flow({{adapter}, {s.add_link(9, true)}}, 4);
+    s.solve();
+    EXPECT_DOUBLE_EQ(s.rate(held), 3);
+    EXPECT_DOUBLE_EQ(s.rate(victim), pressure ? 3 : 4.5);
+    EXPECT_DOUBLE_EQ(s.rate(neighbour), pressure ? 3 : 4.5);
+    s.stop(held);
+    s.solve();
+    EXPECT_DOUBLE_EQ(s.rate(victim), 4.5);
+    EXPECT_DOUBLE_EQ(s.rate(neighbour), 4.5);
+    s.start(held);
+    s.solve();
+    EXPECT_DOUBLE_EQ(s.rate(neighbour), pressure ? 3 : 4.5);
+  }
 }
 
 TEST(Sharing, works_out_only_what_a_change_can_reach) {
