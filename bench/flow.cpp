@@ -142,7 +142,7 @@ Workloads workloads() {
   for (const int hosts : {64, 128, 256, 512, 1024}) {
     all.emplace_back(fmt::format("a2a_{}", hosts), [=] { return all_to_all(hosts, spread); });
   }
-  for (const int hosts : {64, 128, 256}) {
+  for (const int hosts : {64, 128, 256, 512, 1024}) {
     all.emplace_back(fmt::format("a2a_ecmp_{}", hosts), [=] { return all_to_all(hosts, hashed); });
   }
   for (const int hosts : {64, 128}) {
