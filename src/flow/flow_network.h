@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "base/large_pages.h"
 #include "catalog/fabric_profile.h"
 #include "engine/event_queue.h"
 #include "flow/behaviour.h"
@@ -148,7 +149,7 @@ class FlowNetwork final : public network::Network {
   std::vector<std::uint32_t> gpu_links_;  ///< out and in of every GPU, for what comes in bulk
   std::vector<base::FlatMap<std::uint32_t>> connections_;  ///< by source: their first streams
   std::vector<std::uint32_t> turns_;  ///< of connections, by their first stream
-  std::vector<Stream> streams_;
+  std::vector<Stream, base::LargePages<Stream>> streams_;
   std::vector<std::uint32_t> stream_of_;  ///< by flow of `sharing_`
   std::vector<Crossing> crossings_;       ///< of the stream that is being opened
   base::Slab<Transfer> transfers_;

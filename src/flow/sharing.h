@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "base/large_pages.h"
 
 namespace fabricast::flow {
 
@@ -131,8 +132,8 @@ class Sharing {
   void settle_rates();
 
   std::vector<Link> links_;
-  std::vector<Flow> flows_;
-  std::vector<Place> places_;
+  std::vector<Flow, base::LargePages<Flow>> flows_;
+  std::vector<Place, base::LargePages<Place>> places_;
   std::vector<double> efficiency_;
   base::FlatMap<std::uint32_t> meetings_;  ///< active flows of link and source
   std::vector<std::uint32_t> started_;     ///< flows
