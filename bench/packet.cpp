@@ -10,10 +10,8 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "measure.h"
 #include "workloads.h"
 
 namespace {
@@ -21,14 +19,6 @@ namespace {
 using namespace fabricast;
 using namespace fabricast::base::literals;
 using nlohmann::json;
-
-/// 10^9 dependent multiply-adds through a volatile variable: 1.15 s where the peers were measured.
-double calibration_s() {
-  volatile std::uint64_t x = 1;
-  const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < 1'000'000'000; ++i) x = x * 6364136223846793005ULL + 1;
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 json to_json(const bench::Outcome& outcome) {
   const auto& fct = outcome.completion_us;
@@ -42,35 +32,6 @@ json to_json(const bench::Outcome& outcome) {
           {"last_us", outcome.last_us},
           {"pause_frames", outcome.counters.pause_frames},
           {"ecn_marked_packets", outcome.counters.ecn_marked_packets}};
-}
-
-/// Runs `workload` in a process of its own, so that its peak memory is its own.
-json in_a_process(const std::function<json()>& workload) {
-  int ends[2];
-  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
-  const pid_t child = fork();
-  if (child == 0) {
-    close(ends[0]);
-    json result = workload();
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    result["peak_rss_mb"] = static_cast<double>(usage.ru_maxrss) / 1000;
-    const std::string text = result.dump();
-    const bool written =
-        write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    _exit(written ? 0 : 1);
-  }
-  close(ends[1]);
-  std::string text;
-  char block[4096];
-  for (ssize_t n = 0; (n = read(ends[0], block, sizeof block)) > 0;) {
-    text.append(block, static_cast<std::size_t>(n));
-  }
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (status != 0) throw std::runtime_error("a workload failed");
-  return json::parse(text);
 }
 
 void print(const std::string& name, const json& w) {
@@ -116,11 +77,11 @@ int main(int argc, char** argv) {
       {"hosts_16384", [&] { return permutation(pfc, 64, 16384, 100'000_B); }},
   };
   json result;
-  result["calibration_s"] = only.empty() ? calibration_s() : 0.0;
+  result["calibration_s"] = only.empty() ? bench::calibration_s() : 0.0;
   std::cout << fmt::format("calibration {:.2f} s\n", result["calibration_s"].get<double>());
   for (const auto& [name, workload] : workloads) {
     if (!only.empty() && name != only) continue;
-    result[name] = in_a_process(workload);
+    result[name] = bench::in_a_process(workload);
     print(name, result[name]);
   }
   if (!file.empty()) std::ofstream(file) << result.dump(2) << '\n';

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/large_pages.h"
+
 namespace fabricast::base {
 
 /// A slab with a free list, named by index.
@@ -31,7 +33,7 @@ class Slab {
   const T& operator[](std::uint32_t index) const { return items_[index]; }
 
  private:
-  std::vector<T> items_;
+  std::vector<T, LargePages<T>> items_;
   std::vector<std::uint32_t> free_;
 };
 

@@ -19,6 +19,7 @@ namespace {
 
 // A millionth of a picosecond: what rounding adds to an end that is on the picosecond.
 constexpr double kRounding = 1e-6;
+constexpr Time kInstant = Time::picoseconds(1);
 // Picoseconds: 53 days from now.
 constexpr double kNever = 0x1p62;
 
@@ -54,6 +55,7 @@ FlowNetwork::FlowNetwork(std::shared_ptr<const fabric::Fabric> fabric,
       paths_(*fabric_, profile_, goodput_, sharing_),
       node_links_(fabric_->gpus(), node_links),
       inside_(node_links),
+      connections_(static_cast<std::size_t>(fabric_->gpus())),
       adapters_(static_cast<std::size_t>(fabric_->endpoints())),
       faults_(std::move(faults)),
       fault_active_(faults_.size(), 0) {
@@ -98,14 +100,14 @@ std::uint32_t FlowNetwork::connection(Rank src, Rank dst, const network::SendOpt
   }
   const std::uint64_t key = network::connection_key(src, dst, options);
   const auto [entry, added] =
-      connections_.try_emplace(key, static_cast<std::uint32_t>(streams_.size()));
+      connections_[src.index()].try_emplace(key, static_cast<std::uint32_t>(streams_.size()));
   if (added) {
     for (int i = 0; i < network::flows_per_connection(profile_); ++i) {
       open_stream(fabric_->endpoint_of(src).index(), fabric_->endpoint_of(dst).index(),
                   network::flow_hash(seed_, key, i, options.traffic_class));
     }
   }
-  return entry->second;
+  return *entry;
 }
 
 FlowNetwork::Stream FlowNetwork::stream_between(std::uint32_t source, std::uint32_t destination,
@@ -126,8 +128,8 @@ void FlowNetwork::open_stream(std::uint32_t source, std::uint32_t destination, s
   const auto index = static_cast<std::uint32_t>(streams_.size());
   streams_.push_back(stream_between(source, destination, hash));
   Stream& stream = streams_.back();
-  stream.flow = flow_over(stream);
-  const int links = paths_.path(EndpointId(source), EndpointId(destination), hash).links;
+  int links = 0;
+  stream.flow = flow_over(stream, links);
   stream.path = &behaviour_->path(links);
   turns_.push_back(0);
   stream_of_.resize(stream.flow + std::size_t{1});
@@ -141,11 +143,12 @@ double FlowNetwork::weight_of(std::uint32_t source) const {
   return 1 + behaviour_->spread * (2 * unit - 1);
 }
 
-std::uint32_t FlowNetwork::flow_over(const Stream& stream) {
-  std::vector<Crossing> crossings;
-  const int links = cross(stream, 1, crossings);
+/// `links`: those of its path.
+std::uint32_t FlowNetwork::flow_over(const Stream& stream, int& links) {
+  crossings_.clear();
+  links = cross(stream, 1, crossings_);
   FlowSpec spec;
-  spec.crossings = crossings;
+  spec.crossings = crossings_;
   spec.path = static_cast<std::uint32_t>(links);
   spec.source = stream.source;
   spec.weight = weight_of(stream.source);
@@ -156,12 +159,11 @@ std::uint32_t FlowNetwork::flow_over(const Stream& stream) {
 
 /// Adds all that a stream crosses, with `share` of its rate; returns the links of its path.
 int FlowNetwork::cross(const Stream& stream, double share, std::vector<Crossing>& crossings) {
-  const Path path =
-      paths_.path(EndpointId(stream.source), EndpointId(stream.destination), stream.hash);
-  for (const Crossing& crossing : path.crossings) crossings.push_back({crossing.link, share});
+  const int links = paths_.cross(EndpointId(stream.source), EndpointId(stream.destination),
+                                 stream.hash, {0, share}, crossings);
   add_acknowledgements(stream, share, crossings);
   add_hosts(stream, share, crossings);
-  return path.links;
+  return links;
 }
 
 /// The rate of a flow that has all its links to itself.
@@ -181,10 +183,8 @@ void FlowNetwork::add_acknowledgements(const Stream& stream, double share,
   const double part = static_cast<double>(profile_.link.ack.count()) * goodput_ /
                       (every * static_cast<double>(profile_.link.mtu.count()));
   if (part <= 0) return;
-  const Path back = paths_.path(EndpointId(stream.destination), EndpointId(stream.source),
-                                base::mix64(stream.hash));
-  for (const Crossing& crossing : back.crossings)
-    crossings.push_back({crossing.link, share * part, true});
+  paths_.cross(EndpointId(stream.destination), EndpointId(stream.source), base::mix64(stream.hash),
+               {0, share * part, true}, crossings);
 }
 
 void FlowNetwork::add_hosts(const Stream& stream, double share,
@@ -261,8 +261,10 @@ void FlowNetwork::post(std::uint32_t index, std::int64_t bytes, std::uint32_t me
 void FlowNetwork::on_start(std::uint32_t transfer) {
   const std::uint32_t index = transfers_[transfer].stream;
   Stream& stream = streams_[index];
-  stream.waiting.push_back(transfer);
-  if (stream.waiting.size() > 1) return;
+  const bool idle = stream.first == kNone;
+  (idle ? stream.first : transfers_[stream.last].next) = transfer;
+  stream.last = transfer;
+  if (!idle) return;
   if (stream.bulk) {
     drain(index);
     return;
@@ -288,20 +290,20 @@ Time FlowNetwork::turn_of(Adapter& adapter, std::uint32_t message) const {
 // The first transfer that waits may drain, at once or when the connection has got so far.
 void FlowNetwork::begin(std::uint32_t index) {
   Stream& stream = streams_[index];
-  const Time ramp = transfers_[stream.waiting.front()].ramp;
+  const Time ramp = transfers_[stream.first].ramp;
   if (ramp == Time()) {
     drain(index);
     return;
   }
   if (sharing_.active(stream.flow)) sharing_.stop(stream.flow);
   stream.rate = 0;
-  ++stream.version;
+  ends_.clear(index);
   events_.push(now() + ramp, kBegun, index);
 }
 
 void FlowNetwork::drain(std::uint32_t index) {
   Stream& stream = streams_[index];
-  stream.left = static_cast<double>(transfers_[stream.waiting.front()].bytes);
+  stream.left = static_cast<double>(transfers_[stream.first].bytes);
   stream.since = now();
   if (sharing_.active(stream.flow)) {
     schedule_end(index);
@@ -312,12 +314,13 @@ void FlowNetwork::drain(std::uint32_t index) {
 
 void FlowNetwork::on_drained(std::uint32_t index) {
   Stream& stream = streams_[index];
-  const std::uint32_t done = stream.waiting.front();
-  stream.waiting.pop_front();
+  const std::uint32_t done = stream.first;
   const Transfer transfer = transfers_[done];
+  stream.first = transfer.next;
   transfers_.release(done);
+  ++drained_;
   deliver(transfer, stream);
-  if (stream.waiting.empty()) {
+  if (stream.first == kNone) {
     sharing_.stop(stream.flow);
     stream.rate = 0;
     if (!stream.bulk) --adapters_[stream.source].busy;
@@ -340,12 +343,13 @@ void FlowNetwork::deliver(const Transfer& transfer, const Stream& stream) {
 }
 
 void FlowNetwork::schedule_end(std::uint32_t index) {
-  Stream& stream = streams_[index];
-  ++stream.version;
+  const Stream& stream = streams_[index];
   const double ps = std::ceil(std::max(0.0, stream.left) / stream.rate * 1e12 - kRounding);
-  if (!(ps < kNever)) return;  // a link of its path is down, and rounding leaves it nothing
-  events_.push(now() + Time::picoseconds(static_cast<std::int64_t>(std::max(0.0, ps))), kDrained,
-               index, stream.version);
+  if (ps < kNever) {
+    ends_.set(index, now().ps() + static_cast<std::int64_t>(std::max(0.0, ps)));
+  } else {
+    ends_.clear(index);  // a link of its path is down, and rounding leaves it nothing
+  }
 }
 
 // New rates for all that the changes of this instant reach.
@@ -353,7 +357,7 @@ void FlowNetwork::share() {
   for (const std::uint32_t flow : sharing_.solve()) {
     const std::uint32_t index = stream_of_[flow];
     Stream& stream = streams_[index];
-    if (stream.flow != flow || stream.waiting.empty()) continue;
+    if (stream.flow != flow || stream.first == kNone) continue;
     stream.left -= (now() - stream.since).s() * stream.rate;
     stream.since = now();
     stream.rate = sharing_.rate(flow);
@@ -450,9 +454,6 @@ void FlowNetwork::play(const engine::Event& event) {
     case kBegun:
       drain(event.target());
       break;
-    case kDrained:
-      if (streams_[event.target()].version == event.value) on_drained(event.target());
-      break;
     case kDelivered: {
       const network::Callback callback = outstanding_.close_message(event.target());
       if (callback) callback(now());
@@ -471,15 +472,26 @@ void FlowNetwork::play(const engine::Event& event) {
   }
 }
 
+// Of one instant transfers begin, then they end, then messages are complete; when all of that has
+// happened, the rates are worked out.
 void FlowNetwork::run() {
   stopped_ = false;
   while (!stopped_ && !outstanding_.none()) {
-    // Rates are worked out when everything of an instant has happened.
-    if (sharing_.stale() && (events_.empty() || events_.next().time() > now())) share();
-    if (events_.empty()) {
+    const Time end = Time::picoseconds(ends_.next());
+    const bool shares = sharing_.stale() && end > now();
+    engine::Event event;
+    if (events_.pop_before(shares ? engine::Event::make(now() + kInstant, 0, 0)
+                                  : engine::Event::make(end, kDrained, 0),
+                           event)) {
+      play(event);
+    } else if (shares) {
+      share();
+    } else if (end < Time::max()) {
+      events_.set_now(end);
+      for (const std::uint32_t stream : ends_.take()) on_drained(stream);
+    } else {
       throw base::failure("deadlock: messages are outstanding and nothing can move");
     }
-    play(events_.pop());
   }
 }
 
@@ -515,8 +527,9 @@ void FlowNetwork::reroute() {
     Stream& stream = streams_[index];
     if (stream.bulk) continue;
     std::uint32_t flow = 0;
+    int links = 0;
     try {
-      flow = flow_over(stream);
+      flow = flow_over(stream, links);
     } catch (const base::Error&) {
       continue;
     }
@@ -531,7 +544,7 @@ void FlowNetwork::reroute() {
 
 network::Counters FlowNetwork::counters() const {
   network::Counters counters;
-  counters.events = events_.popped();
+  counters.events = events_.popped() + drained_;
   counters.bytes_sent = outstanding_.bytes_sent();
   counters.bytes_delivered = outstanding_.bytes_delivered();
   counters.cpu_busy = Time::seconds(cpu_busy_s_);

@@ -9,12 +9,14 @@
 #include <deque>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "base/flat_map.h"
+#include "base/large_pages.h"
 #include "catalog/fabric_profile.h"
 #include "engine/event_queue.h"
 #include "flow/behaviour.h"
+#include "flow/ends.h"
 #include "flow/paths.h"
 #include "flow/sharing.h"
 #include "network/network.h"
@@ -62,6 +64,7 @@ class FlowNetwork final : public network::Network {
  private:
   enum EventKind : std::uint8_t { kStart, kBegun, kDrained, kDelivered, kTimer, kFault, kReroute };
   enum FaultStage : std::uint32_t { kBegins, kEnds };
+  static constexpr std::uint32_t kNone = 0xffffffffU;
 
   /// What one queue pair carries of a message.
   struct Transfer {
@@ -70,6 +73,7 @@ class FlowNetwork final : public network::Network {
     std::uint32_t stream = 0;
     std::uint32_t message = 0;
     network::Completion completion = network::Completion::kDelivered;
+    std::uint32_t next = kNone;  ///< of its stream
   };
   /// A queue pair, or a socket.
   struct Stream {
@@ -81,18 +85,18 @@ class FlowNetwork final : public network::Network {
     std::uint32_t source_core = 0;
     std::uint32_t destination_core = 0;
     const PathBehaviour* path = nullptr;
-    std::deque<std::uint32_t> waiting;  ///< transfers that have started; the first one drains
-    double left = 0;                    ///< bytes of it at `since`
-    double rate = 0;                    ///< bytes per second since then
+    std::uint32_t first = kNone;  ///< of the transfers that have started: the one that drains
+    std::uint32_t last = kNone;
+    double left = 0;  ///< bytes of the first at `since`
+    double rate = 0;  ///< bytes per second since then
     base::Time since;
-    std::int64_t posted = 0;    ///< bytes so far
-    std::uint32_t version = 0;  ///< of the end that is scheduled
+    std::int64_t posted = 0;  ///< bytes so far
   };
   struct Adapter {
     base::Time next_message;
     int busy = 0;  ///< streams with something to send
     // The message that began last, and how many there were before it.
-    std::uint32_t message = 0xffffffffU;
+    std::uint32_t message = kNone;
     base::Time message_at;
     int busy_before = 0;
     std::uint32_t streams = 0;
@@ -101,7 +105,7 @@ class FlowNetwork final : public network::Network {
   std::uint32_t connection(base::Rank src, base::Rank dst, const network::SendOptions& options);
   void open_stream(std::uint32_t source, std::uint32_t destination, std::uint64_t hash);
   Stream stream_between(std::uint32_t source, std::uint32_t destination, std::uint64_t hash);
-  std::uint32_t flow_over(const Stream& stream);
+  std::uint32_t flow_over(const Stream& stream, int& links);
   int cross(const Stream& stream, double share, std::vector<Crossing>& crossings);
   double alone(std::span<const Crossing> crossings) const;
   double cross_edge(const network::Bulk::Edge& edge, const network::Bulk& bulk, double share,
@@ -137,14 +141,17 @@ class FlowNetwork final : public network::Network {
   Sharing sharing_;
   Paths paths_;
   engine::EventQueue events_;
+  Ends ends_;  ///< of transfers; at their instant they come as `kDrained` would among events
+  std::uint64_t drained_ = 0;  ///< transfers
   network::Outstanding outstanding_;
   network::NodeLinks node_links_;
   network::NodeLinkSpec inside_;
   std::vector<std::uint32_t> gpu_links_;  ///< out and in of every GPU, for what comes in bulk
-  std::unordered_map<std::uint64_t, std::uint32_t> connections_;
+  std::vector<base::FlatMap<std::uint32_t>> connections_;  ///< by source: their first streams
   std::vector<std::uint32_t> turns_;  ///< of connections, by their first stream
-  std::vector<Stream> streams_;
+  std::vector<Stream, base::LargePages<Stream>> streams_;
   std::vector<std::uint32_t> stream_of_;  ///< by flow of `sharing_`
+  std::vector<Crossing> crossings_;       ///< of the stream that is being opened
   base::Slab<Transfer> transfers_;
   std::deque<PathBehaviour> bulk_paths_;
   std::vector<Adapter> adapters_;

@@ -9,6 +9,10 @@ using fabric::DeviceKind;
 using fabric::EndpointId;
 using fabric::PortId;
 
+namespace {
+constexpr std::uint32_t kUnknown = 0xffffffffU;
+}
+
 Paths::Paths(const fabric::Fabric& fabric, const catalog::FabricProfile& profile, double goodput,
              Sharing& sharing)
     : fabric_(fabric),
@@ -41,8 +45,16 @@ base::Error Paths::no_route(EndpointId from, EndpointId to) const {
 }
 
 Path Paths::path(EndpointId from, EndpointId to, std::uint64_t hash) {
-  return profile_.paths.routing == catalog::Routing::kAdaptive ? spread(from, to)
-                                                               : single(from, to, hash);
+  Path path;
+  path.links = cross(from, to, hash, {}, path.crossings);
+  return path;
+}
+
+int Paths::cross(EndpointId from, EndpointId to, std::uint64_t hash, const Crossing& as,
+                 std::vector<Crossing>& crossings) {
+  return profile_.paths.routing == catalog::Routing::kAdaptive
+             ? spread(from, to, as, crossings)
+             : single(from, to, hash, as, crossings);
 }
 
 // True when a path over cables that are not avoided leads through `port`.
@@ -61,15 +73,14 @@ PortId Paths::next(DeviceId at, EndpointId to, std::uint64_t hash) const {
                                 [&](PortId p) { return leads_on(p, to); });
 }
 
-Path Paths::single(EndpointId from, EndpointId to, std::uint64_t hash) const {
+int Paths::single(EndpointId from, EndpointId to, std::uint64_t hash, const Crossing& as,
+                  std::vector<Crossing>& crossings) const {
   const DeviceId last = fabric_.port(fabric_.endpoint_port(to)).device;
-  Path path;
   PortId port = fabric_.endpoint_port(from);
-  for (;;) {
-    path.crossings.push_back({port.index(), 1});
-    ++path.links;
+  for (int links = 1;; ++links) {
+    crossings.push_back({port.index(), as.share, as.follows});
     const DeviceId device = fabric_.port(fabric_.port(port).peer).device;
-    if (device == last) return path;
+    if (device == last) return links;
     const bool at_switch = fabric_.device(device).kind == DeviceKind::kSwitch;
     port = at_switch ? next(device, to, hash) : PortId::none();
     if (!port.valid()) throw no_route(from, to);
@@ -77,26 +88,29 @@ Path Paths::single(EndpointId from, EndpointId to, std::uint64_t hash) const {
 }
 
 // All packets between two leaves are spread alike.
-Path Paths::spread(EndpointId from, EndpointId to) {
+int Paths::spread(EndpointId from, EndpointId to, const Crossing& as,
+                  std::vector<Crossing>& crossings) {
   const PortId first = fabric_.endpoint_port(from);
   const PortId last = fabric_.port(fabric_.endpoint_port(to)).peer;
   const DeviceId leaf = fabric_.port(fabric_.port(first).peer).device;
-  Path path;
-  path.crossings.push_back({first.index(), 1});
-  path.links = 1;
+  const auto cross_link = [&](std::uint32_t link) {
+    crossings.push_back({link, as.share, as.follows});
+  };
+  cross_link(first.index());
   if (fabric_.device(leaf).kind != DeviceKind::kSwitch) {
     if (leaf != fabric_.port(fabric_.endpoint_port(to)).device) throw no_route(from, to);
-    return path;
+    return 1;
   }
-  const std::pair between{leaf, fabric_.port(last).device};
-  auto found = between_leaves_.find(between);
-  if (found == between_leaves_.end()) {
-    found = between_leaves_.emplace(between, stages(from, to)).first;
+  const std::uint64_t between =
+      static_cast<std::uint64_t>(leaf.index()) << 32 | fabric_.port(last).device.index();
+  std::uint32_t* const known = between_leaves_.try_emplace(between, kUnknown).first;
+  if (*known == kUnknown) {
+    stages_.push_back(stages(from, to));
+    *known = static_cast<std::uint32_t>(stages_.size() - 1);
   }
-  for (const std::uint32_t link : found->second) path.crossings.push_back({link, 1});
-  path.crossings.push_back({last.index(), 1});
-  path.links += static_cast<int>(found->second.size()) + 1;
-  return path;
+  for (const std::uint32_t link : stages_[*known]) cross_link(link);
+  cross_link(last.index());
+  return static_cast<int>(stages_[*known].size()) + 2;
 }
 
 // One link per stage between the leaves: all ports that packets for `to` may leave its devices by.
@@ -142,6 +156,7 @@ void Paths::avoid(std::span<const PortId> failed) {
     for (const PortId end : {port, fabric_.port(port).peer}) avoided_[end.index()] = 1;
   }
   between_leaves_.clear();
+  stages_.clear();
   tables_ = network::forwarding_tables(fabric_, profile_.paths, failed);
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "catalog/fabric_profile.h"
 #include "fabric/fabric.h"
 #include "flow/sharing.h"
@@ -31,6 +32,9 @@ class Paths {
   /// Between the adapters of two GPUs on different nodes, for a flow of this hash. Throws
   /// base::Error (failure) when the fabric does not join them.
   Path path(fabric::EndpointId from, fabric::EndpointId to, std::uint64_t hash);
+  /// The same, added to `crossings` as crossings like `as`; returns the links of the path.
+  int cross(fabric::EndpointId from, fabric::EndpointId to, std::uint64_t hash, const Crossing& as,
+            std::vector<Crossing>& crossings);
 
   /// From now on paths avoid these ports and their peers.
   void avoid(std::span<const fabric::PortId> failed);
@@ -41,8 +45,10 @@ class Paths {
   std::uint32_t link_over(std::vector<fabric::PortId> ports);
   bool leads_on(fabric::PortId port, fabric::EndpointId to) const;
   fabric::PortId next(fabric::DeviceId at, fabric::EndpointId to, std::uint64_t hash) const;
-  Path single(fabric::EndpointId from, fabric::EndpointId to, std::uint64_t hash) const;
-  Path spread(fabric::EndpointId from, fabric::EndpointId to);
+  int single(fabric::EndpointId from, fabric::EndpointId to, std::uint64_t hash, const Crossing& as,
+             std::vector<Crossing>& crossings) const;
+  int spread(fabric::EndpointId from, fabric::EndpointId to, const Crossing& as,
+             std::vector<Crossing>& crossings);
   std::vector<std::uint32_t> stages(fabric::EndpointId from, fabric::EndpointId to);
   double capacity(fabric::PortId port) const;
   base::Error no_route(fabric::EndpointId from, fabric::EndpointId to) const;
@@ -56,9 +62,10 @@ class Paths {
   std::vector<std::uint8_t> avoided_;  ///< of each port
   bool avoiding_ = false;
   std::map<std::vector<fabric::PortId>, std::uint32_t> bundles_;  ///< ports that are one link
-  /// Where packets are spread: the links from one leaf to another.
-  std::map<std::pair<fabric::DeviceId, fabric::DeviceId>, std::vector<std::uint32_t>>
-      between_leaves_;
+  /// Where packets are spread: the links from one leaf to another, by the two and as they stand in
+  /// `stages_`.
+  base::FlatMap<std::uint32_t> between_leaves_;
+  std::vector<std::vector<std::uint32_t>> stages_;
 };
 
 }  // namespace fabricast::flow

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 namespace fabricast::flow {
 
@@ -33,7 +34,7 @@ std::uint32_t Sharing::add_flow(const FlowSpec& spec) {
   flow.first = static_cast<std::uint32_t>(places_.size());
   for (const Crossing& crossing : spec.crossings) {
     if (crossing.share <= 0) continue;
-    places_.push_back({crossing.share, index, crossing.link, crossing.follows, kNone, kNone});
+    places_.push_back({crossing.share, crossing.link, crossing.follows});
     flow.followed = flow.followed || crossing.follows;
   }
   // Few flows cross a link twice; those that may are long.
@@ -63,6 +64,11 @@ std::uint32_t Sharing::add_flow(const FlowSpec& spec) {
 
 void Sharing::set_capacity(std::uint32_t link, double capacity) {
   links_[link].capacity = capacity;
+  release(link);
+}
+
+void Sharing::release(std::uint32_t link) {
+  if (std::exchange(links_[link].released, true)) return;
   released_.push_back(link);
 }
 
@@ -73,16 +79,17 @@ void Sharing::start(std::uint32_t index) {
     Link& link = links_[place.link];
     ++link.count;
     if (place.follows) continue;
-    const auto self = static_cast<std::uint32_t>(&place - places_.data());
-    place.previous = kNone;
-    place.next = link.first;
-    if (link.first != kNone) places_[link.first].previous = self;
-    link.first = self;
+    if (std::exchange(place.listed, true)) {
+      --link.left;
+    } else {
+      link.entries.push_back({index, static_cast<std::uint32_t>(&place - places_.data())});
+    }
     count_source(place.link, flow.source, 1);
   }
   started_.push_back(index);
 }
 
+// Its entries stay until somebody comes by: many flows end in one instant, or start again.
 void Sharing::stop(std::uint32_t index) {
   Flow& flow = flows_[index];
   flow.active = false;
@@ -90,27 +97,32 @@ void Sharing::stop(std::uint32_t index) {
     Link& link = links_[place.link];
     link.used = --link.count == 0 ? 0 : link.used - place.share * flow.rate;
     if (place.follows) continue;
-    if (place.previous == kNone) {
-      link.first = place.next;
-    } else {
-      places_[place.previous].next = place.next;
-    }
-    if (place.next != kNone) places_[place.next].previous = place.previous;
+    ++link.left;
     count_source(place.link, flow.source, -1);
-    if (link.full || link.held) released_.push_back(place.link);
+    if (link.full || link.held) release(place.link);
   }
   flow.rate = 0;
+}
+
+/// Takes out the entries of flows that are no longer active.
+void Sharing::sweep(Link& link) {
+  if (link.left == 0) return;
+  std::erase_if(link.entries, [&](const Entry& entry) {
+    if (flows_[entry.flow].active) return false;
+    places_[entry.place].listed = false;
+    return true;
+  });
+  link.left = 0;
 }
 
 void Sharing::count_source(std::uint32_t index, std::uint32_t source, int change) {
   Link& link = links_[index];
   if ((efficiency_.empty() && victim_ <= 0) || !link.meeting) return;
   const std::uint64_t key = static_cast<std::uint64_t>(index) << 32 | source;
-  const auto found = meetings_.try_emplace(key, 0).first;
+  std::uint32_t& flows = *meetings_.try_emplace(key, 0).first;
   if (change > 0) {
-    if (found->second++ == 0) ++link.sources;
-  } else if (--found->second == 0) {
-    meetings_.erase(found);
+    if (flows++ == 0) ++link.sources;
+  } else if (--flows == 0) {
     --link.sources;
   }
 }
@@ -125,6 +137,7 @@ void Sharing::join(std::uint32_t index) {
   Flow& flow = flows_[index];
   if (flow.member == round_ || !flow.active) return;
   flow.member = round_;
+  flow.before = flow.rate;
   members_.push_back(index);
 }
 
@@ -132,7 +145,8 @@ void Sharing::expand(std::uint32_t index) {
   Link& link = links_[index];
   if (link.expanded == round_) return;
   link.expanded = round_;
-  for (std::uint32_t p = link.first; p != kNone; p = places_[p].next) join(places_[p].flow);
+  sweep(link);
+  for (const Entry& entry : link.entries) join(entry.flow);
 }
 
 // Whoever shares a full link with a member is one.
@@ -219,13 +233,15 @@ void Sharing::fix(std::uint32_t index, double rate) {
 }
 
 void Sharing::saturate(std::uint32_t index, double level) {
-  links_[index].full = true;
-  const bool holds = congested(links_[index]);
-  for (std::uint32_t p = links_[index].first; p != kNone; p = places_[p].next) {
-    const std::uint32_t f = places_[p].flow;
-    if (flows_[f].member != round_ || flows_[f].fixed) continue;
-    fix(f, level * flows_[f].weight);
-    if (holds) held_.push_back({f, index, level});
+  Link& link = links_[index];
+  link.full = true;
+  sweep(link);
+  const bool holds = congested(link);
+  for (const Entry& entry : link.entries) {
+    const Flow& flow = flows_[entry.flow];
+    if (flow.member != round_ || flow.fixed) continue;
+    fix(entry.flow, level * flow.weight);
+    if (holds) held_.push_back({entry.flow, index, level});
   }
   hold_back();
 }
@@ -248,10 +264,10 @@ void Sharing::hold_on(std::uint32_t index, double level) {
   Link& link = links_[index];
   if (link.held) return;  // by a flow that has no more
   link.held = true;
-  for (std::uint32_t p = link.first; p != kNone; p = places_[p].next) {
-    const std::uint32_t f = places_[p].flow;
-    if (flows_[f].member != round_ || flows_[f].fixed) continue;
-    push_cap({level * victim_, f, index});
+  sweep(link);
+  for (const Entry& entry : link.entries) {
+    const Flow& flow = flows_[entry.flow];
+    if (flow.member == round_ && !flow.fixed) push_cap({level * victim_, entry.flow, index});
   }
 }
 
@@ -261,7 +277,8 @@ void Sharing::push_cap(const Cap& cap) {
 }
 
 // What follows a flow is known when its rate is; it is small, so that one more round is enough.
-void Sharing::fill() {
+// True when anything follows.
+bool Sharing::fill() {
   bool followed = false;
   for (const std::uint32_t m : members_) {
     flows_[m].found = flows_[m].rate;
@@ -269,6 +286,7 @@ void Sharing::fill() {
   }
   fill_links();
   if (followed) fill_links();
+  return followed;
 }
 
 // Progressive filling: all members grow together until a link is full or one has reached its cap.
@@ -310,8 +328,27 @@ void Sharing::take_cap() {
   hold_back();
 }
 
-// The rates that were found hold.
-void Sharing::settle() {
+// The rates that were found hold. What they leave of links is what `fill` has left, unless there is
+// more on them than it has counted.
+void Sharing::settle(bool followed) {
+  if (followed) {
+    settle_rates();
+  } else {
+    for (const std::uint32_t m : members_) {
+      Flow& flow = flows_[m];
+      if (std::abs(flow.found - flow.rate) > kSame * flow.rate) flow.rate = flow.found;
+    }
+  }
+  for (const std::uint32_t l : touched_) {
+    Link& link = links_[l];
+    const double capacity = capacity_of(link);
+    if (!followed) link.used = capacity - link.free;
+    const bool holds = link.entries.size() > link.left;
+    link.full = link.full || (holds && capacity - link.used <= kFull * capacity);
+  }
+}
+
+void Sharing::settle_rates() {
   for (const std::uint32_t m : members_) {
     Flow& flow = flows_[m];
     if (std::abs(flow.found - flow.rate) <= kSame * flow.rate) continue;
@@ -319,11 +356,6 @@ void Sharing::settle() {
       links_[place.link].used += place.share * (flow.found - flow.rate);
     }
     flow.rate = flow.found;
-  }
-  for (const std::uint32_t l : touched_) {
-    Link& link = links_[l];
-    const double capacity = capacity_of(link);
-    link.full = link.full || (link.first != kNone && capacity - link.used <= kFull * capacity);
   }
 }
 
@@ -333,21 +365,18 @@ std::span<const std::uint32_t> Sharing::solve() {
   changed_.clear();
   for (const std::uint32_t f : started_) join(f);
   for (const std::uint32_t l : released_) expand(l);
-  for (const std::uint32_t l : released_) links_[l].full = links_[l].held = false;
-  std::vector<std::pair<std::uint32_t, double>> before;
+  for (const std::uint32_t l : released_) {
+    links_[l].full = links_[l].held = links_[l].released = false;
+  }
   gather_from(0);
   started_.clear();
   released_.clear();
   while (!members_.empty()) {
-    for (std::size_t i = before.size(); i < members_.size(); ++i) {
-      before.emplace_back(members_[i], flows_[members_[i]].rate);
-    }
-    fill();
-    settle();
+    settle(fill());
     if (!gather_from_full_links()) break;
   }
-  for (const auto& [f, rate] : before) {
-    if (flows_[f].rate != rate) changed_.push_back(f);
+  for (const std::uint32_t m : members_) {
+    if (flows_[m].rate != flows_[m].before) changed_.push_back(m);
   }
   return changed_;
 }

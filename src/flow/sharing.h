@@ -18,9 +18,11 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "base/flat_map.h"
+#include "base/large_pages.h"
 
 namespace fabricast::flow {
 
@@ -75,43 +77,49 @@ class Sharing {
  private:
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
+  /// An active flow on a link, or one that has been.
+  struct Entry {
+    std::uint32_t flow = 0;
+    std::uint32_t place = 0;
+  };
   struct Link {
     double capacity = 0;
     double used = 0;
-    double free = 0;              ///< in `fill`: left for the members that are not fixed yet
-    double weight = 0;            ///< in `fill`: of those that it can hold, times their shares
-    std::uint32_t open = 0;       ///< in `fill`: their number
-    std::uint32_t first = kNone;  ///< of the crossings of active flows that it can hold
-    std::uint32_t count = 0;      ///< crossings of active flows
-    std::uint32_t sources = 0;    ///< of those, where efficiency counts
-    bool meeting = false;
+    double free = 0;             ///< in `fill`: left for the members that are not fixed yet
+    double weight = 0;           ///< in `fill`: of those that it can hold, times their shares
+    std::uint32_t open = 0;      ///< in `fill`: their number
+    std::uint32_t count = 0;     ///< crossings of active flows
+    std::uint32_t sources = 0;   ///< of those, where efficiency counts
+    std::uint32_t left = 0;      ///< entries of flows that are no longer active
     std::uint64_t touched = 0;   ///< the last `fill_links` that a member crossed it in
     std::uint64_t expanded = 0;  ///< the last round that its flows became members
-    bool full = false;           ///< after the last `solve`
-    bool held = false;           ///< behind one that is full: holds who crosses it
+    std::vector<Entry> entries;  ///< flows that it can hold
+    bool meeting = false;
+    bool full = false;      ///< after the last `solve`
+    bool held = false;      ///< behind one that is full: holds who crosses it
+    bool released = false;  ///< is in `released_`
   };
   struct Flow {
     double weight = 1;
     double cap = kNoCap;
     double rate = 0;
-    double found = 0;  ///< in `fill`
-    std::uint32_t source = 0;
-    std::uint32_t first = 0;  ///< crossing
-    std::uint32_t crossings = 0;
-    std::uint32_t path = 0;
+    double found = 0;          ///< in `fill`
+    double before = 0;         ///< in `solve`
+    std::uint32_t path = 0;    ///< places at the front that are its way
     std::uint64_t member = 0;  ///< the last round that it was one
-    bool fixed = false;        ///< in `fill`
-    bool followed = false;     ///< has crossings that follow
+    std::uint32_t source = 0;
+    std::uint32_t first = 0;  ///< place
+    std::uint32_t crossings = 0;
+    bool fixed = false;     ///< in `fill`
+    bool followed = false;  ///< has crossings that follow
     bool active = false;
   };
-  /// A flow on a link; the active ones of a link are a list.
+  /// A crossing of a flow.
   struct Place {
     double share = 1;
-    std::uint32_t flow = 0;
     std::uint32_t link = 0;
     bool follows = false;
-    std::uint32_t previous = kNone;
-    std::uint32_t next = kNone;
+    bool listed = false;  ///< has an entry at its link
   };
 
   /// A member gets no more than this level: by itself, or held at a link.
@@ -134,6 +142,8 @@ class Sharing {
   }
   double capacity_of(const Link& link) const;
   void count_source(std::uint32_t link, std::uint32_t source, int change);
+  void sweep(Link& link);
+  void release(std::uint32_t link);
   void join(std::uint32_t flow);
   void expand(std::uint32_t link);
   void gather_from(std::size_t member);
@@ -141,7 +151,7 @@ class Sharing {
   void open_links();
   void touch(const Place& place);
   void take_in_followers(const Flow& flow);
-  void fill();
+  bool fill();
   void fill_links();
   void fix(std::uint32_t flow, double rate);
   void saturate(std::uint32_t link, double level);
@@ -150,17 +160,18 @@ class Sharing {
   void hold_on(std::uint32_t link, double level);
   void push_cap(const Cap& cap);
   void take_cap();
-  void settle();
+  void settle(bool followed);
+  void settle_rates();
 
   std::vector<Link> links_;
-  std::vector<Flow> flows_;
-  std::vector<Place> places_;
+  std::vector<Flow, base::LargePages<Flow>> flows_;
+  std::vector<Place, base::LargePages<Place>> places_;
   std::vector<double> efficiency_;
-  std::unordered_map<std::uint64_t, std::uint32_t> meetings_;  ///< active flows of link and source
-  std::vector<std::uint32_t> started_;                         ///< flows
-  std::vector<std::uint32_t> released_;  ///< full links that have lost a flow or changed
-  std::vector<std::uint32_t> members_;   ///< flows whose rates are worked out
-  std::vector<std::uint32_t> touched_;   ///< links that they cross
+  base::FlatMap<std::uint32_t> meetings_;  ///< active flows of link and source
+  std::vector<std::uint32_t> started_;     ///< flows
+  std::vector<std::uint32_t> released_;    ///< full links that have lost a flow or changed
+  std::vector<std::uint32_t> members_;     ///< flows whose rates are worked out
+  std::vector<std::uint32_t> touched_;     ///< links that they cross
   std::vector<std::uint32_t> changed_;
   std::vector<std::pair<double, std::uint32_t>> levels_;  ///< heap: when a link is full
   std::vector<Cap> caps_;                                 ///< heap: of members, by level
