@@ -334,7 +334,9 @@ void FlowNetwork::deliver(const Transfer& transfer, const Stream& stream) {
   const fabric::HostLinks& host = fabric_->spec().host;
   const Bytes whole(outstanding_.message(transfer.message).bytes);
   double late = stream.path->latency.at(static_cast<double>(transfer.bytes));
-  if (transfer.completion == network::Completion::kAcknowledged) {
+  if (stream.bulk) {
+    late = bulks_.at(static_cast<std::uint32_t>(&stream - streams_.data())).late(now());
+  } else if (transfer.completion == network::Completion::kAcknowledged) {
     late += stream.path->acknowledgement;
   } else {
     late += (host.receive_latency + host.copy_time(whole)).s();
@@ -375,17 +377,19 @@ void FlowNetwork::carry(const network::Bulk& bulk, network::Callback on_complete
     sum += edge.bytes;
   }
   std::vector<Crossing> crossings;
-  double seconds = 0;
+  ChunkTime chunk;
   for (const network::Bulk::Edge& edge : bulk.edges) {
-    seconds += cross_edge(edge, bulk, edge.bytes / most, crossings);
+    const ChunkTime time = cross_edge(edge, bulk, edge.bytes / most, crossings);
+    chunk.wire += time.wire / static_cast<double>(bulk.edges.size());
+    chunk.besides += time.besides / static_cast<double>(bulk.edges.size());
   }
-  seconds /= static_cast<double>(bulk.edges.size());
+  BulkEnd end{chunk.besides + bulk.overhead.s(), kNoCap, most, now()};
   FlowSpec spec;
   spec.crossings = crossings;
   spec.source = ~static_cast<std::uint32_t>(streams_.size());
   // On a link that all its queue pairs cross it has as many turns as they.
   spec.weight = network::flows_per_connection(profile_);
-  if (bulk.lockstep) spec.cap = most / bulk.steps / (seconds + bulk.overhead.s());
+  if (bulk.lockstep) spec.cap = end.cap = most / bulk.steps / (chunk.wire + end.tail_s);
 
   const auto index = static_cast<std::uint32_t>(streams_.size());
   Stream& stream = streams_.emplace_back();
@@ -394,18 +398,22 @@ void FlowNetwork::carry(const network::Bulk& bulk, network::Callback on_complete
   turns_.push_back(0);
   stream_of_.resize(stream.flow + std::size_t{1});
   stream_of_[stream.flow] = index;
-  // What goes in step has paid its latencies with every chunk.
-  PathBehaviour& path = bulk_paths_.emplace_back();
-  if (!bulk.lockstep) path.latency.points = {{0, seconds}};
-  stream.path = &path;
+  stream.path = &no_path_;
+  bulks_.emplace(index, end);
   const std::uint32_t message = outstanding_.open_message(Bytes::from(sum), std::move(on_complete));
   post(index, std::max<std::int64_t>(1, Bytes::from(most).count()), message,
        network::Completion::kDelivered, now());
 }
 
-/// Seconds of one chunk over an edge that nobody else uses.
-double FlowNetwork::cross_edge(const network::Bulk::Edge& edge, const network::Bulk& bulk,
-                               double share, std::vector<Crossing>& crossings) {
+double FlowNetwork::BulkEnd::late(Time now) const {
+  const double seconds = (now - begun).s();
+  const double used = seconds > 0 ? std::min(1.0, bytes / seconds / cap) : 0;
+  return tail_s * (1 - used);
+}
+
+FlowNetwork::ChunkTime FlowNetwork::cross_edge(const network::Bulk::Edge& edge,
+                                               const network::Bulk& bulk, double share,
+                                               std::vector<Crossing>& crossings) {
   const double chunk = edge.bytes / bulk.steps;
   if (fabric_->node_of(edge.from) == fabric_->node_of(edge.to)) {
     return cross_node(edge, chunk, share, crossings);
@@ -428,18 +436,18 @@ double FlowNetwork::cross_edge(const network::Bulk::Edge& edge, const network::B
   const fabric::HostLinks& host = fabric_->spec().host;
   const Time ends = profile_.host.send_overhead + host.send_latency + host.receive_latency +
                     2 * host.copy_time(Bytes::from(chunk));
-  return ends.s() + path.latency.at(static_cast<double>(shares.bytes(0))) + chunk / rate;
+  return {chunk / rate, ends.s() + path.latency.at(static_cast<double>(shares.bytes(0)))};
 }
 
-double FlowNetwork::cross_node(const network::Bulk::Edge& edge, double chunk, double share,
-                               std::vector<Crossing>& crossings) {
+FlowNetwork::ChunkTime FlowNetwork::cross_node(const network::Bulk::Edge& edge, double chunk,
+                                               double share, std::vector<Crossing>& crossings) {
   const double rate = static_cast<double>(inside_.rate.bps()) / 8;
   if (gpu_links_.empty()) {
     for (int i = 0; i < 2 * fabric_->gpus(); ++i) gpu_links_.push_back(sharing_.add_link(rate));
   }
   crossings.push_back({gpu_links_[2 * edge.from.index()], share});
   crossings.push_back({gpu_links_[2 * edge.to.index() + 1], share});
-  return inside_.latency.s() + chunk / rate;
+  return {chunk / rate, inside_.latency.s()};
 }
 
 void FlowNetwork::at(Time at, network::Callback callback) {

@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "base/flat_map.h"
@@ -92,6 +93,21 @@ class FlowNetwork final : public network::Network {
     base::Time since;
     std::int64_t posted = 0;  ///< bytes so far
   };
+  /// What is still to come when a bulk has drained: the last chunk from hand to hand. Where chunks
+  /// follow each other that fast that this is what holds them, it has been paid with every one.
+  struct BulkEnd {
+    double tail_s = 0;
+    double cap = kNoCap;
+    double bytes = 0;
+    base::Time begun;
+
+    double late(base::Time now) const;
+  };
+  /// One chunk over one edge that nobody else uses, seconds.
+  struct ChunkTime {
+    double wire = 0;
+    double besides = 0;
+  };
   struct Adapter {
     base::Time next_message;
     int busy = 0;  ///< streams with something to send
@@ -108,10 +124,10 @@ class FlowNetwork final : public network::Network {
   std::uint32_t flow_over(const Stream& stream, int& links);
   int cross(const Stream& stream, double share, std::vector<Crossing>& crossings);
   double alone(std::span<const Crossing> crossings) const;
-  double cross_edge(const network::Bulk::Edge& edge, const network::Bulk& bulk, double share,
-                    std::vector<Crossing>& crossings);
-  double cross_node(const network::Bulk::Edge& edge, double chunk, double share,
-                    std::vector<Crossing>& crossings);
+  ChunkTime cross_edge(const network::Bulk::Edge& edge, const network::Bulk& bulk, double share,
+                       std::vector<Crossing>& crossings);
+  ChunkTime cross_node(const network::Bulk::Edge& edge, double chunk, double share,
+                       std::vector<Crossing>& crossings);
   double weight_of(std::uint32_t source) const;
   void add_hosts(const Stream& stream, double share, std::vector<Crossing>& crossings) const;
   void add_acknowledgements(const Stream& stream, double share, std::vector<Crossing>& crossings);
@@ -153,7 +169,8 @@ class FlowNetwork final : public network::Network {
   std::vector<std::uint32_t> stream_of_;  ///< by flow of `sharing_`
   std::vector<Crossing> crossings_;       ///< of the stream that is being opened
   base::Slab<Transfer> transfers_;
-  std::deque<PathBehaviour> bulk_paths_;
+  PathBehaviour no_path_;  ///< of what comes in bulk: it has paid its latencies on the way
+  std::unordered_map<std::uint32_t, BulkEnd> bulks_;  ///< by stream
   std::vector<Adapter> adapters_;
   std::vector<std::uint32_t> cores_;       ///< links of `sharing_`
   std::vector<std::uint32_t> host_links_;  ///< the same, node by node
