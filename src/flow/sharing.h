@@ -77,6 +77,7 @@ class Sharing {
     double used = 0;
     double free = 0;             ///< in `fill`: left for the members that are not fixed yet
     double weight = 0;           ///< in `fill`: of those that it can hold, times their shares
+    double whole_weight = 0;     ///< the same of all active flows
     std::uint32_t open = 0;      ///< in `fill`: their number
     std::uint32_t count = 0;     ///< crossings of active flows
     std::uint32_t sources = 0;   ///< of those, where efficiency counts
@@ -122,7 +123,10 @@ class Sharing {
   void gather_from(std::size_t member);
   bool gather_from_full_links();
   void open_links();
-  void touch(const Place& place);
+  void open_links_of_members();
+  void open_all_links();
+  bool all_are_members() const { return members_.size() == active_; }
+  void touch(std::uint32_t link);
   void take_in_followers(const Flow& flow);
   bool fill();
   void fill_links();
@@ -143,6 +147,7 @@ class Sharing {
   std::vector<std::uint32_t> changed_;
   std::vector<std::pair<double, std::uint32_t>> levels_;  ///< heap: when a link is full
   std::vector<std::pair<double, std::uint32_t>> caps_;    ///< of members, by level
+  std::size_t active_ = 0;                                ///< flows
   std::uint64_t round_ = 0;
   std::uint64_t fills_ = 0;
   std::uint64_t work_ = 0;
