@@ -72,24 +72,25 @@ class Sharing {
     std::uint32_t flow = 0;
     std::uint32_t place = 0;
   };
-  struct Link {
-    double capacity = 0;
-    double used = 0;
+  /// Together what `fill` goes through for every crossing.
+  struct alignas(64) Link {
     double free = 0;             ///< in `fill`: left for the members that are not fixed yet
     double weight = 0;           ///< in `fill`: of those that it can hold, times their shares
-    double whole_weight = 0;     ///< the same of all active flows
     std::uint32_t open = 0;      ///< in `fill`: their number
+    bool full = false;           ///< after the last `solve`
+    bool released = false;       ///< is in `released_`
+    bool meeting = false;        ///< efficiency counts
+    std::uint64_t touched = 0;   ///< the last `fill_links` that a member crossed it in
+    std::uint64_t expanded = 0;  ///< the last round that its flows became members
+    double capacity = 0;
+    double used = 0;
+    double whole_weight = 0;     ///< as `weight`, of all active flows
     std::uint32_t count = 0;     ///< crossings of active flows
     std::uint32_t sources = 0;   ///< of those, where efficiency counts
     std::uint32_t left = 0;      ///< entries of flows that are no longer active
-    std::uint64_t touched = 0;   ///< the last `fill_links` that a member crossed it in
-    std::uint64_t expanded = 0;  ///< the last round that its flows became members
     std::vector<Entry> entries;  ///< flows that it can hold
-    bool meeting = false;
-    bool full = false;      ///< after the last `solve`
-    bool released = false;  ///< is in `released_`
   };
-  struct Flow {
+  struct alignas(64) Flow {
     double weight = 1;
     double cap = kNoCap;
     double rate = 0;
