@@ -108,7 +108,7 @@ void work(Points& points, const std::vector<std::size_t>& pending, Ranks* ranks,
     progress.advance(1, time_left(start, ++done, pending.size()));
   };
   if (ranks != nullptr) {
-    hand_out(*ranks, pending, finish);
+    hand_out(*ranks, points, pending, finish);
     return;
   }
   base::parallel_for(pending.size(), threads_of(flags),

@@ -1,6 +1,8 @@
 #include "work.h"
 
+#include <atomic>
 #include <cstring>
+#include <future>
 
 #include "base/error.h"
 
@@ -66,18 +68,25 @@ PointResult point_result(Points& points, std::size_t i) {
 
 // A worker's first message is empty: it asks. Every later one brings a result and asks again. An
 // empty answer sends it home.
-void hand_out(Ranks& ranks, const std::vector<std::size_t>& numbers,
+void hand_out(Ranks& ranks, Points& points, const std::vector<std::size_t>& numbers,
               const std::function<void(std::size_t, const PointResult&)>& finish) {
-  std::size_t next = 0;
+  std::atomic<std::size_t> next = 0;
+  auto own = std::async(std::launch::async, [&] {
+    for (std::size_t k = next++; k < numbers.size(); k = next++) {
+      finish(numbers[k], point_result(points, numbers[k]));
+    }
+  });
   for (int working = ranks.size() - 1; working > 0;) {
     const auto [worker, bytes] = ranks.receive();
-    const bool more = next < numbers.size();
-    ranks.send(worker, more ? std::to_string(numbers[next++]) : "");
+    const std::size_t k = next++;
+    const bool more = k < numbers.size();
+    ranks.send(worker, more ? std::to_string(numbers[k]) : "");
     if (!more) --working;
     if (bytes.empty()) continue;
     const std::vector<std::string> parts = unpacked(bytes);
     finish(std::stoull(parts.at(0)), result_in(parts));
   }
+  own.get();
 }
 
 void follow(Ranks& ranks, const std::function<std::unique_ptr<Points>()>& open) {

@@ -24,7 +24,7 @@ constexpr std::int64_t kSmallestStart = 1 << 20;
 // Beyond, a collective is carried in bulk: so many messages take a tenth of a second.
 constexpr double kMostChunksAtFlowLevel = 20'000;
 // States of a phase at flow level, where a user wants an answer at once.
-constexpr int kStatesAtFlowLevel = 4;
+constexpr int kStatesAtFlowLevel = 8;
 // Assumed: often enough for a percentile within one phase, too seldom to load anything.
 constexpr std::int64_t kProbeIntervalUs = 20;
 

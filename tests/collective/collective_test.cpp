@@ -1,6 +1,7 @@
 // Schedules on the textbook network, against the alpha-beta formulas of Thakur, Rabenseifner and
 // Gropp (2005) and nccl-tests' PERFORMANCE.md.
 
+#include <map>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -192,6 +193,67 @@ TEST(SendRecv, a_ring_of_sends_loads_every_port_once) {
   const auto schedule = one(send_recv_ring(ranks(6), 1_MiB, {}));
   const Time expected = kPlain.alpha + base::transmission_time(1_MiB, kPlain.beta);
   EXPECT_NEAR(run_on(network, schedule).us(), expected.us(), 0.01);
+}
+
+/// What every pair of ranks sends each other altogether, step by step and in bulk.
+using Totals = std::map<std::pair<std::uint32_t, std::uint32_t>, double>;
+
+Totals step_by_step(const Schedule& schedule) {
+  Totals totals;
+  for (std::uint32_t c = 0; c < schedule.channels(); ++c) {
+    for (std::uint32_t p = 0; p < schedule.group().size(); ++p) {
+      for (std::uint64_t i = 0; i < schedule.steps(c); ++i) {
+        const Step step = schedule.step(p, c, i);
+        if (step.send.count() == 0) continue;
+        totals[{schedule.group()[p].index(), schedule.group()[step.to].index()}] +=
+            static_cast<double>(step.send.count());
+      }
+    }
+  }
+  return totals;
+}
+
+Totals in_bulk(const Schedule& schedule) {
+  Totals totals;
+  for (std::uint32_t c = 0; c < schedule.channels(); ++c) {
+    for (std::uint64_t b = 0; b < schedule.bulks(c); ++b) {
+      for (const network::Bulk::Edge& edge : schedule.bulk(c, b).edges) {
+        totals[{edge.from.index(), edge.to.index()}] += edge.bytes;
+      }
+    }
+  }
+  return totals;
+}
+
+std::vector<std::unique_ptr<Schedule>> every_kind() {
+  Cutting cutting{.channels = 4, .chunk = 64_KiB, .gpus_per_node = 4};
+  std::vector<std::unique_ptr<Schedule>> all;
+  for (const Op op : {Op::kAllReduce, Op::kAllGather, Op::kReduceScatter}) {
+    all.push_back(ring(op, ranks(12), 12_MiB, cutting));
+  }
+  all.push_back(pairwise_all_to_all(ranks(12), 12_MiB, cutting));
+  all.push_back(send_recv_ring(ranks(12), 3_MiB, cutting));
+  all.push_back(send_recv_pair(ranks(2), 3_MiB, cutting));
+  return all;
+}
+
+TEST(Bulk, sends_between_every_pair_what_its_steps_send) {
+  for (const auto& schedule : every_kind()) {
+    const Totals steps = step_by_step(*schedule);
+    const Totals bulk = in_bulk(*schedule);
+    EXPECT_EQ(steps.size(), bulk.size());
+    for (const auto& [pair, bytes] : steps) {
+      EXPECT_NEAR(bulk.at(pair), bytes, 1e-9 * bytes) << pair.first << " to " << pair.second;
+    }
+  }
+}
+
+TEST(Bulk, takes_as_many_steps_as_the_schedule_has) {
+  for (const auto& schedule : every_kind()) {
+    double steps = 0;
+    for (std::uint64_t b = 0; b < schedule->bulks(0); ++b) steps += schedule->bulk(0, b).steps;
+    EXPECT_EQ(steps, static_cast<double>(schedule->steps(0)));
+  }
 }
 
 TEST(Run, a_sender_is_at_most_slots_chunks_ahead_of_its_receiver) {

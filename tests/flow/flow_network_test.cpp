@@ -192,5 +192,50 @@ TEST(FlowNetwork, spreads_packets_over_uplinks_under_adaptive_routing) {
   for (const Time t : completions(network, sends)) EXPECT_EQ(t, at_full_rate(1'000'000));
 }
 
+/// A ring of all hosts, each of which sends its successor `bytes` in `steps`.
+network::Bulk ring_of(std::uint32_t hosts, double bytes, double steps) {
+  network::Bulk bulk;
+  bulk.steps = steps;
+  for (std::uint32_t h = 0; h < hosts; ++h) {
+    bulk.edges.push_back({Rank(h), Rank((h + 1) % hosts), bytes});
+  }
+  return bulk;
+}
+
+Time carried(FlowNetwork& network, const std::vector<network::Bulk>& bulks) {
+  Time end;
+  for (const network::Bulk& bulk : bulks) network.carry(bulk, [&](Time now) { end = now; });
+  network.run();
+  return end;
+}
+
+// One link at a quarter of its rate is the pace of the whole ring.
+TEST(Bulk, goes_at_the_pace_of_its_slowest_edge) {
+  const auto f = hosts(8);
+  FlowNetwork sound(f, plain(), {3600_gbps, 1_us}, no_behaviour(), 1);
+  EXPECT_EQ(carried(sound, {ring_of(8, 1e6, 1)}), at_full_rate(1'000'000));
+  LinkFault fault;
+  fault.port = f->endpoint_port(fabric::EndpointId(3));
+  fault.rate_share = 0.25;
+  fault.settled = true;
+  FlowNetwork slow(f, plain(), {3600_gbps, 1_us}, no_behaviour(), 1, {fault});
+  EXPECT_EQ(carried(slow, {ring_of(8, 1e6, 1)}), at_full_rate(4'000'000));
+}
+
+TEST(Bulk, shares_the_links_that_two_rings_need) {
+  FlowNetwork network(hosts(8), plain(), {3600_gbps, 1_us}, no_behaviour(), 1);
+  EXPECT_EQ(carried(network, {ring_of(8, 1e6, 1), ring_of(8, 1e6, 1)}), at_full_rate(2'000'000));
+}
+
+// 100 steps of 1000 bytes, which take 100 ns on the wire and 2 us + 1 us besides.
+TEST(Bulk, takes_latency_and_overhead_with_every_step) {
+  const auto behaviour = no_behaviour();
+  behaviour->paths.front().latency.points = {{1, 2e-6}};
+  FlowNetwork network(hosts(8), plain(), {3600_gbps, 1_us}, behaviour, 1);
+  network::Bulk ring = ring_of(8, 1e5, 100);
+  ring.overhead = 1_us;
+  EXPECT_NEAR(carried(network, {ring}).us(), 100 * (0.1 + 2 + 1), 0.01);
+}
+
 }  // namespace
 }  // namespace fabricast::flow
