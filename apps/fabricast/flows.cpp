@@ -1,5 +1,5 @@
-// The bare packet engine, for researchers: flows in, completion times, counters and queue traces
-// out.
+// The bare network, for researchers: flows in, completion times, and from the packet engine
+// counters and queue traces, out.
 
 #include "network/flows.h"
 
@@ -17,6 +17,7 @@
 #include "base/progress.h"
 #include "commands.h"
 #include "faults.h"
+#include "flow_level.h"
 #include "packet/packet_network.h"
 #include "report/flows.h"
 #include "scenario/flows.h"
@@ -140,65 +141,114 @@ void check_outputs(const FlowsFlags& flags) {
   }
 }
 
+/// What the flow level does not know is refused, and not left without an effect.
+void check_flow_level(const FlowsFlags& flags, const scenario::ValidScenario& system) {
+  const auto refuse = [](const base::Location& where, const std::string& found) {
+    throw base::input_error(where, found + " beside `--resolution flow`",
+                            "`--resolution packet` with it");
+  };
+  if (!flags.trace.empty()) refuse({"", 0, 0, "--trace"}, "a trace of queues");
+  if (flags.common.threads > 1) {
+    refuse({"", 0, 0, "--threads"}, fmt::format("`{}`", flags.common.threads));
+  }
+  for (std::size_t i = 0; i < system.faults.size(); ++i) {
+    const std::string& kind = system.faults[i].kind;
+    if (kind == "down" || kind == "degraded") continue;
+    refuse(system.where(fmt::format("faults[{}].kind", i)), base::quote(kind));
+  }
+}
+
+/// The network of a run, and what makes others like it.
+struct Level {
+  std::shared_ptr<const fabric::Fabric> fabric;
+  std::unique_ptr<network::Network> network;
+  packet::PacketNetwork* packets = nullptr;  ///< the same network; null at flow level
+  network::Factory make;                     ///< without faults
+};
+
+Level level_of(const FlowsFlags& flags, const scenario::ValidScenario& system) {
+  const scenario::FabricChoice& choice = system.fabrics.front();
+  const network::NodeLinkSpec inside = node_links(system.cluster.gpu);
+  Level level;
+  level.fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
+  const packet::Faults faults = faults_of(system, 0, *level.fabric);
+  if (flags.common.resolution == Resolution::kFlow) {
+    Lessons lessons(nullptr);
+    level.network = flow_level(system, choice, level.fabric, faults, &lessons)(0)(system.seed);
+    level.make = flow_level(system, choice, level.fabric, {}, &lessons)(0);
+    return level;
+  }
+  auto packets = packet::make_network(level.fabric, choice.profile, inside, system.seed, faults,
+                                      threads_for(flags.common, *level.fabric));
+  level.packets = packets.get();
+  level.network = std::move(packets);
+  level.make = packet::factory(level.fabric, choice.profile, inside);
+  return level;
+}
+
+void say_notes(const FlowsFlags& flags, const scenario::ValidScenario& system, const Level& level) {
+  if (flags.common.quiet) return;
+  for (const std::string& note : scenario::notes(system))
+    std::fprintf(stderr, "%s\n", note.c_str());
+  note_routing(*level.fabric, system.fabrics.front().profile);
+  if (level.packets != nullptr) note_threads(flags.common, level.packets->threads());
+}
+
+/// What is known of the run beside its flows.
+report::FlowsResult result_of(const scenario::ValidScenario& system, const Level& level) {
+  report::FlowsResult result;
+  result.system = system.name;
+  result.fabric = system.fabrics.front().profile.name;
+  result.seed = system.seed;
+  result.level = level.packets != nullptr ? report::FlowsLevel::kPacket : report::FlowsLevel::kFlow;
+  result.host = fabric::limit(level.fabric->spec().host);
+  result.nic_rate = level.fabric->spec().nic_rate;
+  result.slot = system.cluster.host.pcie;
+  result.counters = level.network->counters();
+  return result;
+}
+
 void flows(const FlowsFlags& flags) {
   check_outputs(flags);
   const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
   const auto system = scenario::load_system(flags.system, known, {flags.common.seed});
   scenario::require_simulated_cluster(system);
-  const scenario::FabricChoice& choice = system.fabrics.front();
-  const auto specs =
-      scenario::read_flows(flags.flows, {system.cluster.gpus, choice.profile.classes.count});
+  if (flags.common.resolution == Resolution::kFlow) check_flow_level(flags, system);
+  const auto specs = scenario::read_flows(
+      flags.flows, {system.cluster.gpus, system.fabrics.front().profile.classes.count});
   const std::vector<network::Flow> jobs = flows_of(specs);
 
-  std::shared_ptr<const fabric::Fabric> fabric;
-  std::unique_ptr<packet::PacketNetwork> network;
+  Level level;
   try {
-    fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
-    network =
-        packet::make_network(fabric, choice.profile, node_links(system.cluster.gpu), system.seed,
-                             faults_of(system, 0, *fabric), threads_for(flags.common, *fabric));
+    level = level_of(flags, system);
   } catch (const base::Error& error) {
     throw scenario::located(error, system, 0);
   }
-
-  if (!flags.common.quiet) {
-    for (const std::string& note : scenario::notes(system)) {
-      std::fprintf(stderr, "%s\n", note.c_str());
-    }
-    note_routing(*fabric, choice.profile);
-    note_threads(flags.common, network->threads());
-  }
+  say_notes(flags, system, level);
   std::unique_ptr<Trace> trace;
   if (!flags.trace.empty()) {
-    trace = std::make_unique<Trace>(*network, *fabric, flags.trace_every_us);
+    trace = std::make_unique<Trace>(*level.packets, *level.fabric, flags.trace_every_us);
   }
   base::Progress progress("flows", static_cast<std::int64_t>(jobs.size()), !flags.common.quiet);
   std::size_t left = jobs.size();
   const auto begin = std::chrono::steady_clock::now();
-  const auto times = network::run_flows(*network, jobs, [&](std::size_t) {
+  const auto times = network::run_flows(*level.network, jobs, [&](std::size_t) {
     progress.advance();
     if (--left == 0 && trace) trace->stop();
   });
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  const auto ideal =
-      network::ideal_times(packet::factory(fabric, choice.profile, node_links(system.cluster.gpu)),
-                           *fabric, jobs, system.seed);
+  const auto ideal = network::ideal_times(level.make, *level.fabric, jobs, system.seed);
 
-  report::FlowsResult result;
-  result.system = system.name;
-  result.fabric = choice.profile.name;
-  result.seed = system.seed;
+  report::FlowsResult result = result_of(system, level);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     result.end = std::max(result.end, times[i].completed);
     result.flows.push_back({specs[i].id, specs[i].src, specs[i].dst, specs[i].size,
                             times[i].started, times[i].completed - times[i].started, ideal[i]});
   }
   if (!flags.common.quiet) note_late_faults(system, result.end);
-  result.links = link_rows(*network, *fabric, result.end);
-  result.host = fabric::limit(fabric->spec().host);
-  result.nic_rate = fabric->spec().nic_rate;
-  result.slot = system.cluster.host.pcie;
-  result.counters = network->counters();
+  if (level.packets != nullptr) {
+    result.links = link_rows(*level.packets, *level.fabric, result.end);
+  }
   result.wall_s = wall.count();
   result.peak_rss_mb = peak_rss_mb();
 
@@ -213,7 +263,7 @@ void flows(const FlowsFlags& flags) {
 void add_flows(CLI::App& program, Chosen& chosen) {
   auto flags = std::make_shared<FlowsFlags>();
   auto* command = program.add_subcommand(
-      "flows", "The bare packet engine: flows in, completion times and counters out");
+      "flows", "The bare network: flows in, completion times and counters out");
   command
       ->add_option("FLOWS", flags->flows,
                    "Flows (CSV: id,src,dst,bytes,start_us[,priority,depends_on])")
@@ -234,15 +284,20 @@ void add_flows(CLI::App& program, Chosen& chosen) {
       ->check(CLI::Range(0.001, 1e9))
       ->needs(trace);
   add_common_flags(*command, flags->common);
-  // They are accepted everywhere and change nothing here: every packet is played.
-  hide_flags(*command, {"--html", "--resolution", "--no-cache"});
+  // They are accepted everywhere and change nothing here.
+  hide_flags(*command, {"--html", "--no-cache"});
+  command->get_option("--resolution")
+      ->description(
+          "packet, auto: every packet (default); flow: max-min sharing, which knows neither queues "
+          "nor counters");
   command->get_option("--threads")
       ->description("Threads (default: one for every 64 adapters, at most all cores)");
   command->footer(
       "Examples:\n"
       "  fabricast flows examples/flows/incast.csv --system examples/flows/roce-16.yaml\n"
       "  fabricast flows flows.csv --system system.yaml --csv result.csv --trace queues.csv\n"
-      "  fabricast flows flows.csv --system system.yaml --json - --seed 7");
+      "  fabricast flows flows.csv --system system.yaml --json - --seed 7\n"
+      "  fabricast flows million.csv --system system.yaml --resolution flow --csv result.csv");
   command->callback([flags, &chosen] { chosen = [flags] { flows(*flags); }; });
 }
 

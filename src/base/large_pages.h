@@ -22,7 +22,7 @@ struct LargePages {
 
   T* allocate(std::size_t n) {
     const std::size_t bytes = n * sizeof(T);
-    if (bytes < kLeast) return static_cast<T*>(::operator new(bytes));
+    if (bytes < kLeast) return static_cast<T*>(::operator new(bytes, kAlignment));
     const std::size_t whole = (bytes + kPage - 1) / kPage * kPage;
     void* const memory = std::aligned_alloc(kPage, whole);
     if (memory == nullptr) throw std::bad_alloc();
@@ -31,7 +31,7 @@ struct LargePages {
   }
   void deallocate(T* memory, std::size_t n) {
     if (n * sizeof(T) < kLeast) {
-      ::operator delete(memory);
+      ::operator delete(memory, kAlignment);
     } else {
       std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): the other half of aligned_alloc
     }
@@ -40,6 +40,7 @@ struct LargePages {
   friend bool operator==(const LargePages& /*a*/, const LargePages& /*b*/) { return true; }
 
  private:
+  static constexpr std::align_val_t kAlignment{alignof(T)};
   static constexpr std::size_t kPage = std::size_t{2} << 20;
   static constexpr std::size_t kLeast = 2 * kPage;
 };

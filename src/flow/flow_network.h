@@ -26,13 +26,6 @@
 
 namespace fabricast::flow {
 
-/// Makes flow networks of one fabric and profile. `load` is what others take of every port, on
-/// average.
-network::Factory factory(std::shared_ptr<const fabric::Fabric> fabric,
-                         const catalog::FabricProfile& profile, network::NodeLinkSpec node_links,
-                         std::shared_ptr<const Behaviour> behaviour,
-                         const std::vector<struct LinkFault>& faults = {}, double load = 0);
-
 /// A cable that is slower for a while, or down. Routes avoid one that is down after the profile's
 /// `paths.failover`; until then what would cross it waits.
 struct LinkFault {
@@ -43,6 +36,13 @@ struct LinkFault {
   bool settled =
       false;  ///< there and known before the start; `at` and `duration` count for nothing
 };
+
+/// Makes flow networks of one fabric and profile. `load` is what others take of every port, on
+/// average.
+network::Factory factory(std::shared_ptr<const fabric::Fabric> fabric,
+                         const catalog::FabricProfile& profile, network::NodeLinkSpec node_links,
+                         std::shared_ptr<const Behaviour> behaviour,
+                         const std::vector<LinkFault>& faults = {}, double load = 0);
 
 class FlowNetwork final : public network::Network {
  public:

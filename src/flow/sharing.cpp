@@ -58,7 +58,7 @@ std::uint32_t Sharing::add_flow(const FlowSpec& spec) {
   }
   places_.erase(end, places_.end());
   flow.crossings = static_cast<std::uint32_t>(places_.size()) - flow.first;
-  flow.path = is_long ? 0 : spec.path;
+  flow.path = is_long ? std::uint8_t{0} : static_cast<std::uint8_t>(spec.path);
   return index;
 }
 
@@ -75,6 +75,7 @@ void Sharing::release(std::uint32_t link) {
 void Sharing::start(std::uint32_t index) {
   Flow& flow = flows_[index];
   flow.active = true;
+  ++active_;
   for (Place& place : places_of(flow)) {
     Link& link = links_[place.link];
     ++link.count;
@@ -84,6 +85,7 @@ void Sharing::start(std::uint32_t index) {
     } else {
       link.entries.push_back({index, static_cast<std::uint32_t>(&place - places_.data())});
     }
+    link.whole_weight += place.share * flow.weight;
     count_source(place.link, flow.source, 1);
   }
   started_.push_back(index);
@@ -93,24 +95,28 @@ void Sharing::start(std::uint32_t index) {
 void Sharing::stop(std::uint32_t index) {
   Flow& flow = flows_[index];
   flow.active = false;
+  --active_;
   for (const Place& place : places_of(flow)) {
     Link& link = links_[place.link];
     link.used = --link.count == 0 ? 0 : link.used - place.share * flow.rate;
     if (place.follows) continue;
     ++link.left;
+    link.whole_weight -= place.share * flow.weight;
     count_source(place.link, flow.source, -1);
     if (link.full || link.held) release(place.link);
   }
   flow.rate = 0;
 }
 
-/// Takes out the entries of flows that are no longer active.
+/// Takes out the entries of flows that are no longer active, and what rounding has left of them.
 void Sharing::sweep(Link& link) {
   if (link.left == 0) return;
+  link.whole_weight = 0;
   std::erase_if(link.entries, [&](const Entry& entry) {
-    if (flows_[entry.flow].active) return false;
-    places_[entry.place].listed = false;
-    return true;
+    Place& place = places_[entry.place];
+    place.listed = flows_[entry.flow].active;
+    if (place.listed) link.whole_weight += place.share * flows_[entry.flow].weight;
+    return !place.listed;
   });
   link.left = 0;
 }
@@ -151,7 +157,7 @@ void Sharing::expand(std::uint32_t index) {
 
 // Whoever shares a full link with a member is one.
 void Sharing::gather_from(std::size_t member) {
-  for (; member < members_.size(); ++member) {
+  for (; member < members_.size() && !all_are_members(); ++member) {
     for (const Place& place : places_of(flows_[members_[member]])) {
       const Link& link = links_[place.link];
       if (!place.follows && (link.full || link.held)) expand(place.link);
@@ -169,11 +175,11 @@ bool Sharing::gather_from_full_links() {
   return members_.size() > before;
 }
 
-void Sharing::touch(const Place& place) {
-  Link& link = links_[place.link];
+void Sharing::touch(std::uint32_t index) {
+  Link& link = links_[index];
   if (link.touched == fills_) return;
   link.touched = fills_;
-  touched_.push_back(place.link);
+  touched_.push_back(index);
   link.free = capacity_of(link) - link.used;
   link.weight = 0;
   link.open = 0;
@@ -199,9 +205,29 @@ void Sharing::open_links() {
     Flow& flow = flows_[m];
     flow.fixed = false;
     if (flow.cap != kNoCap) caps_.push_back({flow.cap / flow.weight, m, kNone});
+  }
+  std::make_heap(caps_.begin(), caps_.end(), std::greater<>());
+  // Where all flows are members, links need not be told by them; where few are, most links are none
+  // of their business.
+  if (all_are_members() && members_.size() > links_.size()) {
+    open_all_links();
+  } else {
+    open_links_of_members();
+  }
+  levels_.clear();
+  for (const std::uint32_t l : touched_) {
+    const Link& link = links_[l];
+    if (link.open > 0) levels_.emplace_back(std::max(0.0, link.free) / link.weight, l);
+  }
+  std::make_heap(levels_.begin(), levels_.end(), std::greater<>());
+}
+
+void Sharing::open_links_of_members() {
+  for (const std::uint32_t m : members_) {
+    const Flow& flow = flows_[m];
     for (const Place& place : places_of(flow)) {
       if (place.follows) continue;
-      touch(place);
+      touch(place.link);
       Link& link = links_[place.link];
       link.free += place.share * flow.rate;
       ++link.open;
@@ -209,13 +235,26 @@ void Sharing::open_links() {
     }
   }
   for (const std::uint32_t m : members_) take_in_followers(flows_[m]);
-  std::make_heap(caps_.begin(), caps_.end(), std::greater<>());
-  levels_.clear();
-  for (const std::uint32_t l : touched_) {
-    const Link& link = links_[l];
-    if (link.open > 0) levels_.emplace_back(std::max(0.0, link.free) / link.weight, l);
+}
+
+void Sharing::open_all_links() {
+  for (std::uint32_t l = 0; l < links_.size(); ++l) {
+    Link& link = links_[l];
+    sweep(link);
+    if (link.entries.empty()) continue;
+    touch(l);
+    link.free = capacity_of(link);
+    link.open = static_cast<std::uint32_t>(link.entries.size());
+    link.weight = link.whole_weight;
   }
-  std::make_heap(levels_.begin(), levels_.end(), std::greater<>());
+  for (const std::uint32_t m : members_) {
+    const Flow& flow = flows_[m];
+    if (!flow.followed) continue;
+    for (const Place& place : places_of(flow)) {
+      Link& link = links_[place.link];
+      if (place.follows && link.touched == fills_) link.free -= place.share * flow.found;
+    }
+  }
 }
 
 void Sharing::fix(std::uint32_t index, double rate) {

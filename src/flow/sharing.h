@@ -82,30 +82,31 @@ class Sharing {
     std::uint32_t flow = 0;
     std::uint32_t place = 0;
   };
-  struct Link {
-    double capacity = 0;
-    double used = 0;
+  /// Together what `fill` goes through for every crossing.
+  struct alignas(64) Link {
     double free = 0;             ///< in `fill`: left for the members that are not fixed yet
     double weight = 0;           ///< in `fill`: of those that it can hold, times their shares
     std::uint32_t open = 0;      ///< in `fill`: their number
+    bool full = false;           ///< after the last `solve`
+    bool held = false;           ///< behind one that is full: holds who crosses it
+    bool released = false;       ///< is in `released_`
+    bool meeting = false;        ///< efficiency counts
+    std::uint64_t touched = 0;   ///< the last `fill_links` that a member crossed it in
+    std::uint64_t expanded = 0;  ///< the last round that its flows became members
+    double capacity = 0;
+    double used = 0;
+    double whole_weight = 0;     ///< as `weight`, of all active flows
     std::uint32_t count = 0;     ///< crossings of active flows
     std::uint32_t sources = 0;   ///< of those, where efficiency counts
     std::uint32_t left = 0;      ///< entries of flows that are no longer active
-    std::uint64_t touched = 0;   ///< the last `fill_links` that a member crossed it in
-    std::uint64_t expanded = 0;  ///< the last round that its flows became members
     std::vector<Entry> entries;  ///< flows that it can hold
-    bool meeting = false;
-    bool full = false;      ///< after the last `solve`
-    bool held = false;      ///< behind one that is full: holds who crosses it
-    bool released = false;  ///< is in `released_`
   };
-  struct Flow {
+  struct alignas(64) Flow {
     double weight = 1;
     double cap = kNoCap;
     double rate = 0;
     double found = 0;          ///< in `fill`
     double before = 0;         ///< in `solve`
-    std::uint32_t path = 0;    ///< places at the front that are its way
     std::uint64_t member = 0;  ///< the last round that it was one
     std::uint32_t source = 0;
     std::uint32_t first = 0;  ///< place
@@ -113,7 +114,9 @@ class Sharing {
     bool fixed = false;     ///< in `fill`
     bool followed = false;  ///< has crossings that follow
     bool active = false;
+    std::uint8_t path = 0;  ///< places at the front that are its way
   };
+  static_assert(sizeof(Flow) == 64);
   /// A crossing of a flow.
   struct Place {
     double share = 1;
@@ -149,7 +152,10 @@ class Sharing {
   void gather_from(std::size_t member);
   bool gather_from_full_links();
   void open_links();
-  void touch(const Place& place);
+  void open_links_of_members();
+  void open_all_links();
+  bool all_are_members() const { return members_.size() == active_; }
+  void touch(std::uint32_t link);
   void take_in_followers(const Flow& flow);
   bool fill();
   void fill_links();
@@ -177,6 +183,7 @@ class Sharing {
   std::vector<Cap> caps_;                                 ///< heap: of members, by level
   std::vector<Held> held_;                                ///< flows whose way back is to be held
   double victim_ = 0;
+  std::size_t active_ = 0;  ///< flows
   std::uint64_t round_ = 0;
   std::uint64_t fills_ = 0;
   std::uint64_t work_ = 0;

@@ -120,6 +120,7 @@ inline void Network::reduce(ReductionGroup /*group*/, base::Rank /*rank*/, base:
   throw base::failure("a network that reduces nothing was asked to");
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): those that carry keep it
 inline void Network::carry(const Bulk& /*bulk*/, Callback /*on_complete*/) {
   throw base::failure("a network that carries nothing in bulk was asked to");
 }

@@ -97,6 +97,42 @@ double per_second(std::uint64_t count, double seconds) {
   return seconds > 0 ? static_cast<double>(count) / seconds : 0;
 }
 
+std::string stats_line(const FlowsResult& result) {
+  std::string text =
+      fmt::format("\n{:.3g} s, {} events ({:.3g}/s)", result.wall_s, result.counters.events,
+                  per_second(result.counters.events, result.wall_s));
+  if (result.level == FlowsLevel::kPacket) {
+    text += fmt::format(", {} packet-hops ({:.3g}/s)", result.counters.packet_hops,
+                        per_second(result.counters.packet_hops, result.wall_s));
+  }
+  return text + fmt::format(", {:.3g} MB\n", result.peak_rss_mb);
+}
+
+using Json = nlohmann::ordered_json;
+
+/// What packets alone know.
+void add_packets(const FlowsResult& result, Json& json) {
+  Json& links = json["links"] = Json::array();
+  for (const LinkRow& link : result.links) {
+    links.push_back({{"link", link.link},
+                     {"utilisation_pct", link.utilisation_pct},
+                     {"max_queue_kb", link.max_queue_kb},
+                     {"pause_pct", link.pause_pct}});
+  }
+  const network::Counters& c = result.counters;
+  json["counters"] = {{"data_packets", c.data_packets},
+                      {"retransmitted_packets", c.retransmitted_packets},
+                      {"dropped_packets", c.dropped_packets},
+                      {"ecn_marked_packets", c.ecn_marked_packets},
+                      {"cnps", c.cnps},
+                      {"pause_frames", c.pause_frames},
+                      {"timeouts", c.timeouts},
+                      {"link_retries", c.link_retries},
+                      {"watchdog_trips", c.watchdog_trips},
+                      {"lifetime_discards", c.lifetime_discards},
+                      {"max_queue_bytes", c.max_queue_bytes}};
+}
+
 }  // namespace
 
 std::string flows_table(const FlowsResult& result, const FlowsOptions& options) {
@@ -113,27 +149,31 @@ std::string flows_table(const FlowsResult& result, const FlowsOptions& options) 
   text += '\n';
   text += distributions(result, zh) + "\n";
   if (result.flows.size() <= kMostFlows) text += flow_rows(result, zh) + "\n";
-  text += counter_rows(result, zh) + "\n" + link_rows(result, zh);
+  if (result.level == FlowsLevel::kPacket) {
+    text += counter_rows(result, zh) + "\n" + link_rows(result, zh);
+  } else {
+    text += paragraph(spelt("Played as flows that share links (--resolution flow): without queues, "
+                            "losses and counters, which packets alone show.",
+                            "以共享链路的流仿真（--resolution flow）：没有只有逐包仿真才有的队列、"
+                            "丢包和计数。",
+                            zh),
+                      0);
+  }
   if (result.host) {
     text += '\n';
     text += host_note(*result.host, result.nic_rate, result.slot, "", zh);
   }
-  if (options.stats) {
-    text +=
-        fmt::format("\n{:.3g} s, {} events ({:.3g}/s), {} packet-hops ({:.3g}/s), {:.3g} MB\n",
-                    result.wall_s, result.counters.events,
-                    per_second(result.counters.events, result.wall_s), result.counters.packet_hops,
-                    per_second(result.counters.packet_hops, result.wall_s), result.peak_rss_mb);
-  }
+  if (options.stats) text += stats_line(result);
   return text;
 }
 
 std::string flows_json(const FlowsResult& result) {
-  using Json = nlohmann::ordered_json;
+  const bool packets = result.level == FlowsLevel::kPacket;
   Json json = {{"fabricast", FABRICAST_VERSION},
                {"system", result.system},
                {"fabric", result.fabric},
-               {"seed", result.seed}};
+               {"seed", result.seed},
+               {"level", packets ? "packet" : "flow"}};
   Json& flows = json["flows"] = Json::array();
   for (const FlowRow& flow : result.flows) {
     flows.push_back({{"id", flow.id},
@@ -142,35 +182,20 @@ std::string flows_json(const FlowsResult& result) {
                      {"ideal_us", flow.ideal.us()},
                      {"slowdown", flow.slowdown()}});
   }
-  Json& links = json["links"] = Json::array();
-  for (const LinkRow& link : result.links) {
-    links.push_back({{"link", link.link},
-                     {"utilisation_pct", link.utilisation_pct},
-                     {"max_queue_kb", link.max_queue_kb},
-                     {"pause_pct", link.pause_pct}});
-  }
+  if (packets) add_packets(result, json);
   if (result.host) {
     json["host"] = {{"limit_gbps", result.host->rate.gbps()},
                     {"link", fabric::name_of(result.host->link)}};
   }
   const network::Counters& c = result.counters;
-  json["counters"] = {{"data_packets", c.data_packets},
-                      {"retransmitted_packets", c.retransmitted_packets},
-                      {"dropped_packets", c.dropped_packets},
-                      {"ecn_marked_packets", c.ecn_marked_packets},
-                      {"cnps", c.cnps},
-                      {"pause_frames", c.pause_frames},
-                      {"timeouts", c.timeouts},
-                      {"link_retries", c.link_retries},
-                      {"watchdog_trips", c.watchdog_trips},
-                      {"lifetime_discards", c.lifetime_discards},
-                      {"max_queue_bytes", c.max_queue_bytes}};
-  json["stats"] = {{"wall_s", result.wall_s},
-                   {"events", c.events},
-                   {"events_per_s", per_second(c.events, result.wall_s)},
-                   {"packet_hops", c.packet_hops},
-                   {"packet_hops_per_s", per_second(c.packet_hops, result.wall_s)},
-                   {"peak_rss_mb", result.peak_rss_mb}};
+  Json& stats = json["stats"] = {{"wall_s", result.wall_s},
+                                 {"events", c.events},
+                                 {"events_per_s", per_second(c.events, result.wall_s)},
+                                 {"peak_rss_mb", result.peak_rss_mb}};
+  if (packets) {
+    stats["packet_hops"] = c.packet_hops;
+    stats["packet_hops_per_s"] = per_second(c.packet_hops, result.wall_s);
+  }
   return json.dump(2) + "\n";
 }
 

@@ -31,11 +31,14 @@ struct LinkRow {
   double pause_pct = 0;  ///< of the time: held by PFC, or without credits
 };
 
+enum class FlowsLevel { kPacket, kFlow };
+
 struct FlowsResult {
   std::string system;
   std::string fabric;
   std::uint64_t seed = 0;
-  base::Time end;  ///< when the last flow was complete
+  FlowsLevel level = FlowsLevel::kPacket;  ///< without packets: no links, and events alone counted
+  base::Time end;                          ///< when the last flow was complete
   std::vector<FlowRow> flows;
   std::vector<LinkRow> links;             ///< that carried anything
   std::optional<fabric::HostLimit> host;  ///< where hosts hold adapters back

@@ -21,14 +21,16 @@ Execution flows(std::vector<std::string> more, const std::string& file = kFolder
 }
 
 TEST(FlowsCommand, writes_json_as_its_schema_says) {
-  const Execution run = flows({"--json", "-"});
-  ASSERT_EQ(run.exit_code, 0) << run.err;
-  const std::string document = file_with(run.out, "flows.json");
-  const std::string command = FABRICAST_PYTHON " " FABRICAST_SOURCE_DIR
-                                               "/tests/golden/validate.py " FABRICAST_SOURCE_DIR
-                                               "/docs/flows.schema.json " +
-                              document;
-  EXPECT_EQ(std::system(command.c_str()), 0);  // NOLINT(cert-env33-c): our own validator
+  for (const char* resolution : {"packet", "flow"}) {
+    const Execution run = flows({"--json", "-", "--resolution", resolution});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const std::string document = file_with(run.out, "flows.json");
+    const std::string command = FABRICAST_PYTHON " " FABRICAST_SOURCE_DIR
+                                                 "/tests/golden/validate.py " FABRICAST_SOURCE_DIR
+                                                 "/docs/flows.schema.json " +
+                                document;
+    EXPECT_EQ(std::system(command.c_str()), 0);  // NOLINT(cert-env33-c): our own validator
+  }
 }
 
 // Eight of 1 MB into one port of 100 Gb/s: 8 x 245 packets of 4096 bytes and headers cannot take
@@ -50,6 +52,43 @@ TEST(FlowsCommand, shows_the_incast_at_the_port_and_not_at_the_victim) {
   EXPECT_GT(last, 8e6 * 8 / 100e9 * 1e6);
   EXPECT_LT(last, 1.1 * 8e6 * 8 / 100e9 * 1e6);
   EXPECT_EQ(result["counters"]["dropped_packets"], 0);
+}
+
+// What eight flows of 1 MB make of one port is the same at both levels; packets alone are counted.
+TEST(FlowsCommand, plays_flows_that_share_links_where_it_is_asked_to) {
+  const Json packets = Json::parse(flows({"--json", "-"}).out);
+  const Json result = Json::parse(flows({"--json", "-", "--resolution", "flow"}).out);
+  const auto last = [](const Json& run) {
+    double us = 0;
+    for (const auto& flow : run["flows"]) us = std::max(us, flow["fct_us"].get<double>());
+    return us;
+  };
+  EXPECT_NEAR(last(result), last(packets), 0.03 * last(packets));
+  EXPECT_EQ(packets["level"], "packet");
+  EXPECT_EQ(result["level"], "flow");
+  EXPECT_FALSE(result.contains("counters"));
+  EXPECT_FALSE(result.contains("links"));
+  const Json again = Json::parse(flows({"--json", "-", "--resolution", "flow"}).out);
+  EXPECT_EQ(result["flows"], again["flows"]);
+}
+
+TEST(FlowsCommand, refuses_at_flow_level_what_packets_alone_can_tell) {
+  const auto refused = [](std::vector<std::string> more, const std::string& text) {
+    more.insert(more.end(), {"--resolution", "flow"});
+    const Execution run = fabricast(more);
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    EXPECT_NE(run.err.find(text), std::string::npos) << run.err;
+  };
+  const std::string file = kFolder + "incast.csv";
+  const std::string system = kFolder + "roce-16.yaml";
+  refused({"flows", file, "--system", system, "--trace", file_with("", "trace.csv")},
+          "--trace: found a trace of queues beside `--resolution flow`");
+  refused({"flows", file, "--system", system, "--threads", "2"},
+          "--threads: found `2` beside `--resolution flow`");
+  const std::string faulty = file_with(
+      "cluster: {gpus: 16, gpu: a10, gpus_per_node: 1, nics_per_node: 1, nic_gbps: 100}\n"
+      "fabric: roce-v2\nfaults: [{link: 'leaf0:0', kind: bit-errors, value: 1e-9}]\n");
+  refused({"flows", file, "--system", faulty}, "faults[0].kind: found `bit-errors` beside");
 }
 
 TEST(FlowsCommand, repeats_itself_and_follows_its_seed) {
