@@ -7,10 +7,8 @@
 //
 // The queue is a calendar that fits itself to the run. A ring of buckets covers the near future;
 // events beyond its horizon wait in a heap, and the bucket in progress is a heap of its own, mostly
-// of one event. Width and number of buckets follow what the last few thousand events needed; where
-// one instant has very many, no width helps, and they are sorted once instead.
+// of one event. Width and number of buckets follow what the last few thousand events needed.
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -59,8 +57,6 @@ class EventHeap {
   const Event& top() const { return events_.front(); }
   const std::vector<Event>& events() const { return events_; }
   void clear() { events_.clear(); }
-  /// All of them, in no particular order. PRECONDITION: `events` is empty.
-  void give_to(std::vector<Event>& events) { events_.swap(events); }
 
   void push(const Event& event) {
     events_.push_back(event);
@@ -113,7 +109,7 @@ class EventQueue {
   EventQueue() { resize(kLeastBuckets); }
 
   bool empty() const { return size() == 0; }
-  std::size_t size() const { return current_.size() + run_.size() + near_ + far_.size(); }
+  std::size_t size() const { return current_.size() + near_ + far_.size(); }
   /// The instant of the event that was popped last; 0 at the start.
   base::Time now() const { return base::Time::picoseconds(now_ps_); }
   std::uint64_t popped() const { return popped_; }
@@ -126,40 +122,34 @@ class EventQueue {
 
   /// PRECONDITION: not empty. Moves the clock to the event's time.
   Event pop() {
-    if (!in_progress()) {
-      if (advance(next_bucket())) return leave(take_only());
-    } else if (current_.size() > kMany && run_.empty()) {
-      sort_current();
-    }
-    return leave(take_least());
+    if (!current_.empty()) return leave(current_.pop());
+    return leave(advance(next_bucket()) ? take_only() : current_.pop());
   }
 
   /// The next event, if it comes before `bound`, as `pop` gives it; false, and the clock stays, if
   /// there is none.
   bool pop_before(const Event& bound, Event& event) {
-    if (!in_progress()) {
+    if (current_.empty()) {
       if (empty()) return false;
       const std::int64_t bucket = next_bucket();
       if (bucket > bucket_of(bound)) return false;  // the cursor waits for what may come before
       if (advance(bucket)) current_.push(take_only());
-    } else if (current_.size() > kMany && run_.empty()) {
-      sort_current();
     }
-    if (!(least() < bound)) return false;
-    event = leave(take_least());
+    if (!(current_.top() < bound)) return false;
+    event = leave(current_.pop());
     return true;
   }
 
   /// The next event. PRECONDITION: not empty.
   Event next() {
-    if (in_progress()) return least();
+    if (!current_.empty()) return current_.top();
     if (near_ == 0) return far_.top();
     std::uint32_t i = heads_[slot_of(next_bucket())];
-    Event first = nodes_[i].event;
+    Event least = nodes_[i].event;
     while ((i = nodes_[i].next) != kEnd) {
-      if (nodes_[i].event < first) first = nodes_[i].event;
+      if (nodes_[i].event < least) least = nodes_[i].event;
     }
-    return first;
+    return least;
   }
 
   /// Moves the clock on. PRECONDITION: nothing is pending before `now`.
@@ -170,7 +160,6 @@ class EventQueue {
   static constexpr std::size_t kMostBuckets = std::size_t{1} << 20;
   static constexpr std::uint64_t kReview = 8192;  ///< pops between two looks at the shape
   static constexpr std::uint32_t kEnd = 0xffffffffU;
-  static constexpr std::size_t kMany = 4096;  ///< events that are cheaper to sort than to heap up
 
   /// An event in a bucket, and what follows it there in no particular order.
   struct Node {
@@ -210,38 +199,6 @@ class EventQueue {
     return static_cast<std::size_t>(bucket) & (heads_.size() - 1);
   }
 
-  // Something lies at or before the cursor's bucket.
-  bool in_progress() const { return !current_.empty() || !run_.empty(); }
-
-  const Event& least() const {
-    if (run_.empty()) return current_.top();
-    return !current_.empty() && current_.top() < run_.back() ? current_.top() : run_.back();
-  }
-
-  Event take_least() {
-    if (run_.empty() || (!current_.empty() && current_.top() < run_.back())) return current_.pop();
-    const Event event = run_.back();
-    run_.pop_back();
-    return event;
-  }
-
-  void sort_current() {
-    current_.give_to(run_);
-    sort_run();
-  }
-
-  // Most often they have come in their order, or have left a bucket in the reverse of it.
-  void sort_run() {
-    if (std::is_sorted(run_.begin(), run_.end())) {
-      std::reverse(run_.begin(), run_.end());
-      return;
-    }
-    const auto later = [](const Event& a, const Event& b) { return b < a; };
-    if (!std::is_sorted(run_.begin(), run_.end(), later)) {
-      std::sort(run_.begin(), run_.end(), later);
-    }
-  }
-
   Event leave(const Event& event) {
     now_ps_ = event.time_ps;
     if ((++popped_ & (kReview - 1)) == 0) review();
@@ -249,7 +206,7 @@ class EventQueue {
   }
 
   // Moves the cursor to `bucket`, the next one that holds anything. True, and nothing moved yet,
-  // when that is one event; else its events are in progress.
+  // when that is one event; else its events are in `current_`.
   bool advance(std::int64_t bucket) {
     ++advances_;
     cursor_ = bucket;
@@ -261,10 +218,7 @@ class EventQueue {
     }
     const std::size_t slot = slot_of(cursor_);
     if (nodes_[heads_[slot]].next == kEnd) return true;
-    while (heads_[slot] != kEnd && current_.size() < kMany) current_.push(take(slot));
-    if (heads_[slot] == kEnd) return false;
-    while (heads_[slot] != kEnd) run_.push_back(take(slot));
-    sort_run();
+    while (heads_[slot] != kEnd) current_.push(take(slot));
     return false;
   }
 
@@ -280,8 +234,7 @@ class EventQueue {
     return node.event;
   }
 
-  // The next bucket that holds anything. PRECONDITION: nothing is in progress, the queue is not
-  // empty.
+  // The next bucket that holds anything. PRECONDITION: `current_` is empty, the queue is not.
   std::int64_t next_bucket() {
     if (near_ == 0) return bucket_of(far_.top());
     const std::size_t mask = heads_.size() - 1;
@@ -300,10 +253,6 @@ class EventQueue {
   // Fits width and number of the buckets to the last kReview events: few events to a bucket, few
   // empty buckets between, and few events beyond the horizon.
   void review() {
-    if (!run_.empty()) {  // one instant says nothing of the width
-      far_pushes_ = words_scanned_ = advances_ = 0;
-      return;
-    }
     const bool short_sighted = far_pushes_ > kReview / 32;
     const bool sparse = words_scanned_ > 2 * advances_;
     const bool crowded = 2 * kReview > 3 * advances_;
@@ -329,8 +278,6 @@ class EventQueue {
 
   void rebuild(int shift, std::size_t buckets) {
     std::vector<Event> all = current_.events();
-    all.insert(all.end(), run_.begin(), run_.end());
-    run_.clear();
     all.insert(all.end(), far_.events().begin(), far_.events().end());
     for (const std::uint32_t head : heads_) {
       for (std::uint32_t i = head; i != kEnd; i = nodes_[i].next) all.push_back(nodes_[i].event);
@@ -354,8 +301,7 @@ class EventQueue {
 
   static constexpr int kMostShift = 40;  ///< 1.1 s to a bucket
 
-  EventHeap current_;       ///< what lies at or before the cursor's bucket
-  std::vector<Event> run_;  ///< the same, the last one first: of what were too many for a heap
+  EventHeap current_;  ///< what lies at or before the cursor's bucket
   std::vector<std::uint32_t> heads_;
   std::vector<std::uint64_t> occupied_;  ///< a bit per bucket
   std::vector<Node> nodes_;
