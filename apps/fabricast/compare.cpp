@@ -198,6 +198,7 @@ Knowledge load_knowledge() {
 
 report::Comparison compare_fabrics(const Knowledge& known, const scenario::ValidScenario& scenario,
                                    const ComparisonOptions& options) {
+  if (options.resolution == Resolution::kFlow) require_flow_level(scenario);
   const std::vector<Design> designs = designs_of(known, scenario, options);
   if (!options.quiet) {
     for (const Design& design : designs) {

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "commands.h"
 #include "flow/calibrate.h"
@@ -63,6 +65,16 @@ std::shared_ptr<const flow::Behaviour> Lessons::of(const std::string& key,
   }
   known = std::make_shared<const flow::Behaviour>(std::move(*behaviour));
   return known;
+}
+
+void require_flow_level(const scenario::ValidScenario& scenario) {
+  for (std::size_t i = 0; i < scenario.faults.size(); ++i) {
+    const std::string& kind = scenario.faults[i].kind;
+    if (kind == "down" || kind == "degraded") continue;
+    throw base::input_error(scenario.where(fmt::format("faults[{}].kind", i)),
+                            base::quote(kind) + " beside `--resolution flow`",
+                            "`--resolution packet` with it");
+  }
 }
 
 std::function<network::Factory(double load)> flow_level(

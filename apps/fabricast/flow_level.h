@@ -32,6 +32,9 @@ class Lessons {
   std::map<std::string, std::shared_ptr<const flow::Behaviour>> known_;
 };
 
+/// Throws base::Error (input) at the first fault that flows do not know, for who asks for flows.
+void require_flow_level(const scenario::ValidScenario& scenario);
+
 /// Empty where flows do not know the faults: bit errors, a slow adapter, storms, switches without
 /// PFC or ECN. `lessons` (may be null) must outlive what is returned.
 std::function<network::Factory(double load)> flow_level(

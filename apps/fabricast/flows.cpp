@@ -151,10 +151,17 @@ void check_flow_level(const FlowsFlags& flags, const scenario::ValidScenario& sy
   if (flags.common.threads > 1) {
     refuse({"", 0, 0, "--threads"}, fmt::format("`{}`", flags.common.threads));
   }
-  for (std::size_t i = 0; i < system.faults.size(); ++i) {
-    const std::string& kind = system.faults[i].kind;
-    if (kind == "down" || kind == "degraded") continue;
-    refuse(system.where(fmt::format("faults[{}].kind", i)), base::quote(kind));
+  require_flow_level(system);
+}
+
+/// Flows share alike, whatever their class.
+void check_priorities(const FlowsFlags& flags, const std::vector<scenario::FlowSpec>& specs) {
+  for (const scenario::FlowSpec& spec : specs) {
+    if (spec.traffic_class == 0) continue;
+    throw base::input_error({flags.flows, 0, 0, "priority"},
+                            fmt::format("`{}` of {} beside `--resolution flow`", spec.traffic_class,
+                                        base::quote(spec.id)),
+                            "`--resolution packet` with it, or 0");
   }
 }
 
@@ -216,6 +223,7 @@ void flows(const FlowsFlags& flags) {
   if (flags.common.resolution == Resolution::kFlow) check_flow_level(flags, system);
   const auto specs = scenario::read_flows(
       flags.flows, {system.cluster.gpus, system.fabrics.front().profile.classes.count});
+  if (flags.common.resolution == Resolution::kFlow) check_priorities(flags, specs);
   const std::vector<network::Flow> jobs = flows_of(specs);
 
   Level level;

@@ -33,6 +33,8 @@ constexpr Bytes kWarmUp{64 << 20};
 constexpr Time kSettle = 5_ms;
 // Sources that meet; between them efficiency lies on lines.
 constexpr int kSources[] = {2, 4, 8, 16};
+// As long as what a collective sends at once; a longer message meets DCQCN's first slow-down, which
+// is no lasting loss (docs/models/flow.md).
 constexpr Bytes kMeeting{2 << 20};
 // A victim's message is as long as buffers need to fill.
 constexpr Bytes kVictim{16 << 20};

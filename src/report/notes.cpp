@@ -184,7 +184,8 @@ std::string memory_note(const scenario::ValidScenario& scenario,
 }
 
 /// Which phases were not simulated packet by packet.
-std::string level_note(const std::vector<Outcome>& outcomes, bool chinese) {
+std::string level_note(const scenario::ValidScenario& scenario,
+                       const std::vector<Outcome>& outcomes, bool chinese) {
   std::map<std::string, std::string> fabrics_by_phases;
   for (const Outcome& o : outcomes) {
     std::string phases;
@@ -204,6 +205,11 @@ std::string level_note(const std::vector<Outcome>& outcomes, bool chinese) {
                           "packet simulates every packet.",
                           phases, fabrics),
         0);
+  }
+  if (!text.empty() && !scenario.background.empty()) {
+    text += paragraph(chinese ? "流级仿真中，网卡超过 1024 块时，背景流量只取其平均值。"
+                              : "Beyond 1,024 adapters flows meet the mean of others' traffic.",
+                      0);
   }
   return text;
 }
@@ -245,7 +251,7 @@ std::string notes(const Comparison& comparison, bool chinese) {
   const std::vector<Outcome>& outcomes = comparison.outcomes;
   return fault_note(scenario, chinese) + memory_note(scenario, outcomes, chinese) +
          topology_note(scenario, outcomes, chinese) + host_notes(scenario, outcomes, chinese) +
-         same_hardware_note(outcomes, chinese) + level_note(outcomes, chinese) +
+         same_hardware_note(outcomes, chinese) + level_note(scenario, outcomes, chinese) +
          extrapolation_note(outcomes, chinese);
 }
 

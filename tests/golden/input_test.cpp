@@ -166,6 +166,26 @@ TEST(WrongUsage, no_threads) {
   expect_refused({"compare", kExample, "--threads", "0"}, {"--threads"});
 }
 
+TEST(WrongInput, a_fault_that_flows_do_not_know_where_flows_are_asked_for) {
+  expect_refused({"compare",
+                  example_with("iterations: 200",
+                               "iterations: 200\nfaults: [{link: \"leaf0:0\", kind: no-ecn}]"),
+                  "--resolution", "flow"},
+                 {"faults[0].kind: found `no-ecn` beside `--resolution flow`"});
+}
+
+TEST(WrongInput, a_priority_where_flows_are_asked_for) {
+  expect_refused(
+      {"flows", file_with("id,src,dst,bytes,start_us,priority\na,0,4,1e6,0,1\n", "p.csv"),
+       "--system",
+       file_with("cluster: {gpus: 8, gpu: a100-sxm, gpus_per_node: 1, nics_per_node: 1, "
+                 "nic_gbps: 100, topology: {kind: single-switch}}\n"
+                 "fabric: {profile: infiniband, classes: {count: 2}}\n",
+                 "s.yaml"),
+       "--resolution", "flow"},
+      {"priority: found `1` of `a` beside `--resolution flow`"});
+}
+
 TEST(WrongUsage, an_unknown_resolution) {
   expect_refused({"compare", kExample, "--resolution", "fluid"},
                  {"found `fluid`; allowed `packet`, `flow` or `auto`"});
