@@ -113,6 +113,7 @@ json ring(int ranks) {
   collective::Cutting cutting;
   cutting.channels = cutting.gpus_per_node = 8;
   collective::RunOptions options;
+  options.gpus_per_node = 8;
   options.most_chunks = 0;
   std::vector<std::unique_ptr<collective::Schedule>> schedules;
   schedules.push_back(

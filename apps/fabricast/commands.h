@@ -47,13 +47,11 @@ void hide_flags(CLI::App& command, const std::vector<const char*>& flags);
 
 void add_compare(CLI::App& program, Chosen& chosen);
 void add_catalog(CLI::App& program, Chosen& chosen);
+void add_collective(CLI::App& program, Chosen& chosen);
 void add_flows(CLI::App& program, Chosen& chosen);
 void add_validate(CLI::App& program, Chosen& chosen);
 void add_sweep(CLI::App& program, Chosen& chosen);
 void add_results(CLI::App& program, Chosen& chosen);
-
-/// The inside of a node: NVLink where the GPU has it, else PCIe.
-network::NodeLinkSpec node_links(const catalog::Gpu& gpu);
 
 /// Writes the two faces of a result where the flags say: the table to standard output unless that
 /// carries JSON, the JSON to its file (complete or not at all). Throws base::Error (failure) when a

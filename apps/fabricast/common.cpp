@@ -154,12 +154,6 @@ void add_common_flags(CLI::App& command, CommonFlags& flags) {
       "Simulate every fabric from scratch; neither read nor write the store of results");
 }
 
-network::NodeLinkSpec node_links(const catalog::Gpu& gpu) {
-  const double gb_per_s = gpu.nvlink_gb_per_s > 0 ? gpu.nvlink_gb_per_s : gpu.pcie_gb_per_s;
-  return {base::Rate::gigabits_per_second(gb_per_s * 8),
-          base::Time::seconds(gpu.nvlink_latency_us * 1e-6)};
-}
-
 void hide_flags(CLI::App& command, const std::vector<const char*>& flags) {
   for (const char* flag : flags) command.get_option(flag)->group("");
 }

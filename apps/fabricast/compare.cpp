@@ -12,6 +12,7 @@
 #include "advice/advice.h"
 #include "answers.h"
 #include "base/progress.h"
+#include "collective/choice.h"
 #include "commands.h"
 #include "comparison.h"
 #include "faults.h"
@@ -69,7 +70,7 @@ Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& s
   Design design;
   design.choice = &choice;
   design.fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
-  const network::NodeLinkSpec inside = node_links(scenario.cluster.gpu);
+  const network::NodeLinkSpec inside = collective::node_links(scenario.cluster.gpu);
   const packet::Faults faults = standing_faults_of(scenario, number, *design.fabric, options.quiet);
   design.networks.packet = packet::factory(design.fabric, choice.profile, inside, faults);
   design.networks.packet(scenario.seed);  // whatever cannot be built is refused here

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "collective/choice.h"
 #include "commands.h"
 #include "flow/calibrate.h"
 #include "flow/flow_network.h"
@@ -82,7 +83,7 @@ std::function<network::Factory(double load)> flow_level(
     std::shared_ptr<const fabric::Fabric> fabric, const packet::Faults& faults, Lessons* lessons) {
   const auto cables = link_faults(faults);
   if (!cables) return {};
-  const network::NodeLinkSpec inside = node_links(scenario.cluster.gpu);
+  const network::NodeLinkSpec inside = collective::node_links(scenario.cluster.gpu);
   const catalog::FabricProfile& profile = choice.profile;
   return [=, fabric = std::move(fabric)](double load) {
     const auto packets = [&](std::shared_ptr<const fabric::Fabric> small, std::uint64_t seed) {

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "base/progress.h"
+#include "collective/choice.h"
 #include "commands.h"
 #include "faults.h"
 #include "flow_level.h"
@@ -175,7 +176,7 @@ struct Level {
 
 Level level_of(const FlowsFlags& flags, const scenario::ValidScenario& system) {
   const scenario::FabricChoice& choice = system.fabrics.front();
-  const network::NodeLinkSpec inside = node_links(system.cluster.gpu);
+  const network::NodeLinkSpec inside = collective::node_links(system.cluster.gpu);
   Level level;
   level.fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
   const packet::Faults faults = faults_of(system, 0, *level.fabric);

@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
   program.require_subcommand(1);
   add_compare(program, chosen);
   add_catalog(program, chosen);
+  add_collective(program, chosen);
   add_flows(program, chosen);
   add_validate(program, chosen);
   add_sweep(program, chosen);

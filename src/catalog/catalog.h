@@ -42,14 +42,18 @@ std::string_view name_of(Precision precision);
 struct Gpu {
   std::string id;
   std::string name;
+  double compute_capability = 0;  ///< CUDA's, major.minor
   double fp32_tflops = 0;
   double bf16_tflops = 0;
   double fp8_tflops = 0;
   double fp4_tflops = 0;
-  double memory_gb = 0;             ///< decimal GB
-  double memory_gb_per_s = 0;       ///< HBM or GDDR bandwidth, GB/s
-  double nvlink_gb_per_s = 0;       ///< per GPU and direction, GB/s; 0: no NVLink, PCIe is used
-  double nvlink_latency_us = 0;     ///< one message between two GPUs of a node, us
+  double memory_gb = 0;               ///< decimal GB
+  double memory_gb_per_s = 0;         ///< HBM or GDDR bandwidth, GB/s
+  double nvlink_gb_per_s = 0;         ///< per GPU and direction, GB/s; 0: no NVLink, PCIe is used
+  double nvlink_usable_gb_per_s = 0;  ///< of that, for the data of kernels that copy
+  double nvlink_latency_us = 0;       ///< one message between two GPUs of a node, us
+  double nvls_share =
+      0;  ///< of usable NVLink where NVSwitches reduce and multicast; 0: they cannot
   double pcie_gb_per_s = 0;         ///< per direction, GB/s
   double gemm_efficiency = 0;       ///< share of the BF16 peak that large GEMMs reach, 0..1
   double fp8_gemm_efficiency = 0;   ///< the same at FP8 and FP4; 0: as `gemm_efficiency`
@@ -97,6 +101,7 @@ struct Host {
   std::string id;
   std::string name;
   int sockets = 0;
+  bool amd = false;            ///< AMD's CPUs, which NCCL credits with less
   int gpus_per_switch = 0;     ///< under one PCIe switch
   int uplink_lanes = 0;        ///< of a PCIe switch, of the slots' generation
   int max_payload_b = 0;       ///< of a PCIe packet

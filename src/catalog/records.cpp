@@ -77,6 +77,7 @@ std::string_view name_of(LinkLayer layer) {
 
 const std::vector<RecordParameter<Gpu>>& parameters_of(const Gpu*) {
   static const std::vector<RecordParameter<Gpu>> table = {
+      number("compute_capability", &Gpu::compute_capability, 1, 100),
       number("fp32_tflops", &Gpu::fp32_tflops, 0, 1e6),
       number("bf16_tflops", &Gpu::bf16_tflops, 0, 1e6),
       number("fp8_tflops", &Gpu::fp8_tflops, 0, 1e6),
@@ -84,7 +85,9 @@ const std::vector<RecordParameter<Gpu>>& parameters_of(const Gpu*) {
       number("memory_gb", &Gpu::memory_gb, 1, 1e5),
       number("memory_gb_per_s", &Gpu::memory_gb_per_s, 1, 1e6),
       number("nvlink_gb_per_s", &Gpu::nvlink_gb_per_s, 0, 1e5),
+      number("nvlink_usable_gb_per_s", &Gpu::nvlink_usable_gb_per_s, 0, 1e5),
       number("nvlink_latency_us", &Gpu::nvlink_latency_us, 0, 1e3),
+      number("nvls_share", &Gpu::nvls_share, 0, 1),
       number("pcie_gb_per_s", &Gpu::pcie_gb_per_s, 1, 1e4),
       number("gemm_efficiency", &Gpu::gemm_efficiency, 0.01, 1),
       number("fp8_gemm_efficiency", &Gpu::fp8_gemm_efficiency, 0, 1),
@@ -131,6 +134,7 @@ const std::vector<RecordParameter<Slot>>& parameters_of(const Slot*) {
 const std::vector<RecordParameter<Host>>& parameters_of(const Host*) {
   static const std::vector<RecordParameter<Host>> table = {
       count("sockets", &Host::sockets, 1, 2),
+      flag("amd", &Host::amd),
       count("gpus_per_switch", &Host::gpus_per_switch, 1, 1024),
       count("uplink_lanes", &Host::uplink_lanes, 1, 64),
       count("max_payload_b", &Host::max_payload_b, 64, 4096),

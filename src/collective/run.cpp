@@ -1,6 +1,9 @@
 #include "collective/run.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
 
 namespace fabricast::collective {
 namespace {
@@ -8,46 +11,78 @@ namespace {
 using base::Bytes;
 using base::Time;
 
-/// Chunks of one connection that the receiver has not consumed yet.
+using Schedules = std::vector<std::unique_ptr<Schedule>>;
+
+/// A channel's way from one position to another, kept at its receiver. Drained, it serves another
+/// sender.
 struct Connection {
-  std::uint32_t to = kNobody;
-  int unconsumed = 0;
+  std::uint32_t from = kNobody;
+  std::uint32_t stream = 0;
+  std::uint32_t sent = 0;
+  std::uint32_t consumed = 0;
+  std::uint64_t arrived = 0;               ///< bit s % 64: part number s waits in a slot
+  std::uint32_t waiting_sender = kNobody;  ///< lanes
+  std::uint32_t waiting_receiver = kNobody;
+
+  bool has_next() const { return (arrived >> (consumed % 64) & 1) != 0; }
+  bool drained() const {
+    return sent == consumed && waiting_sender == kNobody && waiting_receiver == kNobody;
+  }
 };
 
-/// One (group, position, channel).
 struct Lane {
-  std::uint64_t index = 0;  ///< the step it is in
-  Step step;
-  bool started = false;
-  bool sent = false;      ///< the send of this step has been posted
-  bool reducing = false;  ///< the chunk of this step has arrived and is being reduced or copied
-  std::vector<std::uint64_t> arrived;   ///< steps whose chunk waits in a slot
-  std::vector<Connection> connections;  ///< outgoing, few
+  std::uint64_t index = 0;
+  std::uint64_t steps = 0;
+  Step step;  ///< number `index`, once looked up
+  Time free;  ///< when it has copied what it took before
+  bool looked_up = false;
+  bool running = false;
+  bool busy = false;
+};
+
+/// Names a lane: a group, a position in it, a lane of that.
+struct Place {
+  std::uint32_t group;
+  std::uint32_t position;
+  std::uint32_t lane;
 };
 
 class Runner {
  public:
-  Runner(network::Network& network, const std::vector<std::unique_ptr<Schedule>>& schedules,
-         const RunOptions& options)
+  Runner(network::Network& network, const Schedules& schedules, const RunOptions& options)
       : network_(network), schedules_(schedules), options_(options) {
     for (const auto& schedule : schedules_) {
       first_lane_.push_back(lanes_.size());
-      lanes_.resize(lanes_.size() + schedule->group().size() * schedule->channels());
+      lanes_.resize(lanes_.size() + schedule->group().size() * schedule->lanes());
+      first_inbox_.push_back(inboxes_.size());
+      inboxes_.resize(inboxes_.size() + schedule->group().size() * schedule->channels());
     }
+    claim_reductions();
   }
+  ~Runner() {
+    for (const network::ReductionGroup group : claimed_) network_.release_reduction(group);
+  }
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+  Runner(Runner&&) = delete;
+  Runner& operator=(Runner&&) = delete;
 
   Time run() {
     const Time begin = network_.now();
     Time latest = begin;
-    for (std::size_t g = 0; g < schedules_.size(); ++g) {
+    for (std::uint32_t g = 0; g < schedules_.size(); ++g) {
       const Schedule& schedule = *schedules_[g];
       for (std::uint32_t p = 0; p < schedule.group().size(); ++p) {
         const Time start = begin + start_of(schedule.group()[p]);
         latest = std::max(latest, start);
-        for (std::uint32_t c = 0; c < schedule.channels(); ++c) {
-          if (schedule.steps(c) == 0) continue;
+        for (std::uint32_t l = 0; l < schedule.lanes(); ++l) {
+          lane({g, p, l}).steps = schedule.steps(p, l);
+          if (lane({g, p, l}).steps == 0) continue;
           ++unfinished_;
-          network_.at(start, [this, g, p, c](Time) { start_lane(g, p, c); });
+          network_.at(start + options_.launch, [this, place = Place{g, p, l}](Time) {
+            lane(place).running = true;
+            advance(place);
+          });
         }
       }
     }
@@ -57,136 +92,234 @@ class Runner {
   }
 
  private:
-  Time start_of(base::Rank rank) const {
-    return options_.start.empty() ? Time() : options_.start[rank.index()];
-  }
-  Lane& lane(std::size_t g, std::uint32_t position, std::uint32_t channel) {
-    return lanes_[first_lane_[g] + std::size_t{position} * schedules_[g]->channels() + channel];
-  }
-  static Connection& connection(Lane& lane, std::uint32_t to) {
-    for (Connection& c : lane.connections) {
-      if (c.to == to) return c;
-    }
-    // A connection that is drained can be reused for another peer, which keeps the list short.
-    for (Connection& c : lane.connections) {
-      if (c.unconsumed == 0) return c = {to, 0};
-    }
-    return lane.connections.emplace_back(Connection{to, 0});
-  }
-
-  void start_lane(std::size_t g, std::uint32_t p, std::uint32_t c) {
-    Lane& self = lane(g, p, c);
-    self.started = true;
-    self.step = schedules_[g]->step(p, c, 0);
-    advance(g, p, c);
-  }
-
-  /// Does what the lane can do now: post the send, take the arrived chunk, go to the next step.
-  void advance(std::size_t g, std::uint32_t p, std::uint32_t c) {
-    Lane& self = lane(g, p, c);
-    while (self.started && !self.reducing) {
-      if (!self.sent && !post_send(g, p, c, self)) return;
-      if (self.step.receive.count() > 0) {
-        const auto it = std::find(self.arrived.begin(), self.arrived.end(), self.index);
-        if (it == self.arrived.end()) return;
-        self.arrived.erase(it);
-        Time work = options_.step_overhead;
-        if (self.step.reduce) {
-          work += base::transmission_time(self.step.receive, options_.reduce_rate);
+  void claim_reductions() {
+    for (const auto& schedule : schedules_) {
+      for (const std::vector<base::Rank>& ranks : schedule->reductions()) {
+        const auto group = network_.claim_reduction(ranks);
+        if (!group) {
+          throw base::input_error({}, "a collective that switches reduce",
+                                  "SHARP switched on in the fabric, trees left for all groups that "
+                                  "run at once, and packets rather than flows");
         }
-        if (work > Time()) {
-          self.reducing = true;
-          network_.at(network_.now() + work, [this, g, p, c](Time) {
-            lane(g, p, c).reducing = false;
-            consume(g, p, c);
-            advance(g, p, c);
-          });
-          return;
+        claimed_.push_back(*group);
+        for (const base::Rank rank : ranks) {
+          if (rank.index() >= reduction_of_.size()) reduction_of_.resize(rank.index() + 1);
+          reduction_of_[rank.index()] = *group;
         }
-        consume(g, p, c);
-      } else if (!next(g, p, c, self)) {
-        return;
       }
     }
   }
 
-  /// False when the connection has no free slot.
-  bool post_send(std::size_t g, std::uint32_t p, std::uint32_t c, Lane& self) {
-    if (self.step.send.count() > 0) {
-      const std::uint32_t to = self.step.to;
-      Connection& link = connection(self, to);
-      if (link.unconsumed >= options_.slots) return false;
-      ++link.unconsumed;
-      const auto& group = schedules_[g]->group();
-      const std::uint64_t index = self.index;
-      network_.send(group[p], group[to], self.step.send, {c}, [this, g, to, c, index](Time) {
-        lane(g, to, c).arrived.push_back(index);
-        advance(g, to, c);
-      });
+  Time start_of(base::Rank rank) const {
+    return options_.start.empty() ? Time() : options_.start[rank.index()];
+  }
+  Lane& lane(Place at) {
+    return lanes_[first_lane_[at.group] + std::size_t{at.position} * schedules_[at.group]->lanes() +
+                  at.lane];
+  }
+  std::vector<Connection>& inbox(Place at, std::uint32_t channel) {
+    return inboxes_[first_inbox_[at.group] +
+                    std::size_t{at.position} * schedules_[at.group]->channels() + channel];
+  }
+  /// Index into the inbox.
+  static std::uint32_t connection(std::vector<Connection>& inbox, std::uint32_t from,
+                                  std::uint32_t stream) {
+    std::uint32_t free = kNobody;
+    for (std::uint32_t i = 0; i < inbox.size(); ++i) {
+      if (inbox[i].from == from && inbox[i].stream == stream) return i;
+      if (free == kNobody && inbox[i].drained()) free = i;
     }
-    self.sent = true;
+    if (free == kNobody) {
+      free = static_cast<std::uint32_t>(inbox.size());
+      inbox.emplace_back();
+    }
+    inbox[free] = {from, stream};
+    return free;
+  }
+  /// Where a part that is sent from here arrives; what the switches reduce comes back.
+  static Place receiver(Place at, const Part& part) {
+    return {at.group, part.peer == kSwitches ? at.position : part.peer, 0};
+  }
+
+  void advance(Place at) {
+    Lane& self = lane(at);
+    while (self.running && !self.busy) {
+      if (!self.looked_up) {
+        self.step.clear();
+        schedules_[at.group]->step(at.position, at.lane, self.index, self.step);
+        self.looked_up = true;
+      }
+      if (!ready(at, self)) return;
+      const Time done = done_at(self);
+      if (done > network_.now()) {
+        self.busy = true;
+        network_.at(done, [this, at](Time) {
+          lane(at).busy = false;
+          finish(at);
+          advance(at);
+        });
+        return;
+      }
+      finish(at);
+    }
+  }
+
+  /// Every part has arrived and every way has a free slot; else the lane is called when the first
+  /// that is missing is there.
+  bool ready(Place at, const Lane& self) {
+    const std::uint32_t channel = schedules_[at.group]->channel_of(at.lane);
+    std::vector<Connection>& mine = inbox(at, channel);
+    for (const Part& part : self.step.receive) {
+      Connection& from = mine[connection(mine, part.peer, part.stream)];
+      if (from.has_next()) continue;
+      from.waiting_receiver = at.lane;
+      return false;
+    }
+    for (const Part& part : self.step.send) {
+      std::vector<Connection>& theirs = inbox(receiver(at, part), channel);
+      Connection& to = theirs[connection(theirs, at.position, part.stream)];
+      if (to.sent - to.consumed < static_cast<std::uint32_t>(options_.slots)) continue;
+      to.waiting_sender = at.lane;
+      return false;
+    }
     return true;
   }
 
-  /// The chunk of this step leaves its slot: the sender may go on, and so does this lane.
-  void consume(std::size_t g, std::uint32_t p, std::uint32_t c) {
-    Lane& self = lane(g, p, c);
-    const std::uint32_t from = self.step.from;
-    --connection(lane(g, from, c), p).unconsumed;
-    next(g, p, c, self);
-    if (!lane(g, from, c).sent) advance(g, from, c);
+  /// When the lane will have copied what its step passes on.
+  Time done_at(Lane& self) const {
+    const Step& step = self.step;
+    Time start = network_.now();
+    if (!step.receive.empty()) start += options_.step_overhead;
+    if (options_.copy_rate.bps() == 0) return start;
+    Bytes most;
+    for (const Part& part : step.receive) most = std::max(most, part.bytes);
+    for (const Part& part : step.send) most = std::max(most, part.bytes);
+    const Time copy = base::transmission_time(most, options_.copy_rate);
+    // What has come in line by line has been passed on when the last line is there.
+    const bool passed_on = options_.line_by_line && !step.receive.empty();
+    self.free = passed_on ? std::max(start, self.free + copy) : start + copy;
+    return self.free;
   }
 
-  /// False when that was the last step.
-  bool next(std::size_t g, std::uint32_t p, std::uint32_t c, Lane& self) {
-    self.sent = false;
-    if (++self.index == schedules_[g]->steps(c)) {
-      self.started = false;
+  /// Frees slots, sends, and goes to the next step. Others are called last: they may come back.
+  void finish(Place at) {
+    Lane& self = lane(at);
+    const std::uint32_t channel = schedules_[at.group]->channel_of(at.lane);
+    std::vector<Place> waiting;
+    for (const Part& part : self.step.receive) {
+      std::vector<Connection>& mine = inbox(at, channel);
+      Connection& from = mine[connection(mine, part.peer, part.stream)];
+      from.arrived &= ~(std::uint64_t{1} << (from.consumed % 64));
+      ++from.consumed;
+      if (from.waiting_sender == kNobody) continue;
+      waiting.push_back({at.group, part.peer, from.waiting_sender});
+      from.waiting_sender = kNobody;
+    }
+    for (const Part& part : self.step.send) send(at, channel, part);
+    self.looked_up = false;
+    if (++self.index == self.steps) {
+      self.running = false;
       if (--unfinished_ == 0) {
         finished_at_ = network_.now();
         network_.stop();
       }
-      return false;
     }
-    self.step = schedules_[g]->step(p, c, self.index);
-    return true;
+    for (const Place& other : waiting) advance(other);
+  }
+
+  void send(Place at, std::uint32_t channel, const Part& part) {
+    const Place to = receiver(at, part);
+    std::vector<Connection>& theirs = inbox(to, channel);
+    const std::uint32_t index = connection(theirs, at.position, part.stream);
+    const std::uint32_t number = theirs[index].sent++;
+    const auto arrived = [this, to, channel, index, number](Time) {
+      arrive(to, channel, index, number);
+    };
+    const auto& group = schedules_[at.group]->group();
+    const base::Rank src = group[at.position];
+    const Bytes bytes =
+        Bytes::from(std::ceil(static_cast<double>(part.bytes.count()) * options_.wire));
+    if (part.peer == kSwitches) {
+      network_.reduce(reduction_of_[src.index()], src, bytes, later(options_.net_delay, arrived));
+      return;
+    }
+    const base::Rank dst = group[part.peer];
+    network::SendOptions options{channel};
+    options.senders = part.senders;
+    options.receivers = part.receivers;
+    if (src == dst && part.senders == 1 && part.receivers == 1) {
+      network_.at(network_.now(), arrived);
+    } else if (node_of(src) == node_of(dst)) {
+      network_.send(src, dst, bytes, options, later(options_.node_delay, arrived));
+    } else {
+      cross(src, dst, bytes, options, later(options_.net_delay, arrived));
+    }
+  }
+
+  /// To another node, with PXN by way of the GPU here that is on the receiver's rail.
+  void cross(base::Rank src, base::Rank dst, Bytes bytes, const network::SendOptions& options,
+             network::Callback arrived) {
+    const base::Rank proxy(options_.pxn ? node_of(src) * options_.gpus_per_node +
+                                              dst.index() % options_.gpus_per_node
+                                        : src.index());
+    if (proxy == src) {
+      network_.send(src, dst, bytes, options, std::move(arrived));
+      return;
+    }
+    network_.send(src, proxy, bytes, options,
+                  [this, proxy, dst, bytes, options, arrived = std::move(arrived)](Time) {
+                    network_.send(proxy, dst, bytes, options, arrived);
+                  });
+  }
+
+  std::uint32_t node_of(base::Rank rank) const {
+    return options_.gpus_per_node == 0 ? rank.index() : rank.index() / options_.gpus_per_node;
+  }
+
+  template <typename Arrived>
+  network::Callback later(Time delay, Arrived arrived) {
+    if (delay == Time()) return arrived;
+    return [this, delay, arrived](Time now) { network_.at(now + delay, arrived); };
+  }
+
+  void arrive(Place to, std::uint32_t channel, std::uint32_t index, std::uint32_t number) {
+    Connection& connection = inbox(to, channel)[index];
+    connection.arrived |= std::uint64_t{1} << (number % 64);
+    if (connection.waiting_receiver == kNobody) return;
+    to.lane = connection.waiting_receiver;
+    connection.waiting_receiver = kNobody;
+    advance(to);
   }
 
   network::Network& network_;
-  const std::vector<std::unique_ptr<Schedule>>& schedules_;
+  const Schedules& schedules_;
   const RunOptions& options_;
   std::vector<std::size_t> first_lane_;
   std::vector<Lane> lanes_;
+  std::vector<std::size_t> first_inbox_;
+  std::vector<std::vector<Connection>> inboxes_;  ///< of every position and channel
+  std::vector<network::ReductionGroup> claimed_;
+  std::vector<network::ReductionGroup> reduction_of_;  ///< by rank
   std::size_t unfinished_ = 0;
   Time finished_at_;
 };
 
-double chunks(const std::vector<std::unique_ptr<Schedule>>& schedules) {
+double slices(const Schedules& schedules) {
   double sum = 0;
   for (const auto& schedule : schedules) {
-    for (std::uint32_t c = 0; c < schedule->channels(); ++c) {
-      sum +=
-          static_cast<double>(schedule->steps(c)) * static_cast<double>(schedule->group().size());
+    for (std::uint32_t l = 0; l < schedule->lanes(); ++l) {
+      sum += static_cast<double>(schedule->steps(0, l)) *
+             static_cast<double>(schedule->group().size());
     }
   }
   return sum;
-}
-
-/// Half of what a rank receives in an all-reduce, and all in a reduce-scatter, is reduced.
-Time step_time(const Schedule& schedule, const network::Bulk& bulk, const RunOptions& options) {
-  if (bulk.steps < 1 || bulk.edges.empty()) return options.step_overhead;
-  const Step step = schedule.step(0, bulk.channel, 0);
-  if (!step.reduce) return options.step_overhead;
-  const Bytes chunk = Bytes::from(bulk.edges.front().bytes / bulk.steps);
-  return options.step_overhead + base::transmission_time(chunk, options.reduce_rate);
 }
 
 /// The same collectives, told as what their channels send altogether. A group starts when its last
 /// rank does.
 class BulkRunner {
  public:
-  BulkRunner(network::Network& network, const std::vector<std::unique_ptr<Schedule>>& schedules,
-             const RunOptions& options)
+  BulkRunner(network::Network& network, const Schedules& schedules, const RunOptions& options)
       : network_(network), schedules_(schedules), options_(options) {}
 
   Time run() {
@@ -198,7 +331,8 @@ class BulkRunner {
       for (std::uint32_t c = 0; c < schedule->channels(); ++c) {
         if (schedule->bulks(c) == 0) continue;
         ++unfinished_;
-        network_.at(start, [this, &schedule, c](Time) { begin_bulk(*schedule, c, 0); });
+        network_.at(start + options_.launch,
+                    [this, &schedule, c](Time) { begin_bulk(*schedule, c, 0); });
       }
     }
     if (unfinished_ > 0) network_.run();
@@ -216,7 +350,8 @@ class BulkRunner {
 
   void begin_bulk(const Schedule& schedule, std::uint32_t channel, std::uint64_t index) {
     network::Bulk bulk = schedule.bulk(channel, index);
-    bulk.overhead = step_time(schedule, bulk, options_);
+    bulk.overhead = step_time(bulk);
+    for (network::Bulk::Edge& edge : bulk.edges) edge.bytes *= options_.wire;
     network_.carry(bulk, [this, &schedule, channel, index](Time now) {
       if (index + 1 < schedule.bulks(channel)) {
         begin_bulk(schedule, channel, index + 1);
@@ -227,8 +362,25 @@ class BulkRunner {
     });
   }
 
+  /// Beside the network, a step of the mean edge.
+  Time step_time(const network::Bulk& bulk) const {
+    if (bulk.edges.empty()) return options_.step_overhead;
+    const auto crossing = std::ranges::count_if(bulk.edges, [&](const network::Bulk::Edge& edge) {
+      return options_.gpus_per_node == 0 ||
+             edge.from.index() / options_.gpus_per_node != edge.to.index() / options_.gpus_per_node;
+    });
+    const double share = static_cast<double>(crossing) / static_cast<double>(bulk.edges.size());
+    Time time = options_.step_overhead + Time::seconds(options_.net_delay.s() * share +
+                                                       options_.node_delay.s() * (1 - share));
+    if (options_.copy_rate.bps() > 0 && !options_.line_by_line) {
+      const Bytes slice = Bytes::from(bulk.edges.front().bytes / bulk.steps);
+      time += base::transmission_time(slice, options_.copy_rate);
+    }
+    return time;
+  }
+
   network::Network& network_;
-  const std::vector<std::unique_ptr<Schedule>>& schedules_;
+  const Schedules& schedules_;
   const RunOptions& options_;
   std::size_t unfinished_ = 0;
   Time finished_at_;
@@ -236,9 +388,10 @@ class BulkRunner {
 
 }  // namespace
 
-Time run(network::Network& network, const std::vector<std::unique_ptr<Schedule>>& schedules,
-         const RunOptions& options) {
-  if (network.carries_bulk() && chunks(schedules) > options.most_chunks) {
+Time run(network::Network& network, const Schedules& schedules, const RunOptions& options) {
+  const bool reduces = std::ranges::any_of(
+      schedules, [](const auto& schedule) { return !schedule->reductions().empty(); });
+  if (network.carries_bulk() && !reduces && slices(schedules) > options.most_chunks) {
     return BulkRunner(network, schedules, options).run();
   }
   return Runner(network, schedules, options).run();

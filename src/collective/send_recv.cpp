@@ -1,4 +1,5 @@
-// Point to point: one pair, or the ring of sends that sendrecv_perf of nccl-tests runs.
+// Point to point: one pair, or the ring of sends that sendrecv_perf of nccl-tests runs. Sending and
+// receiving are lanes of their own, as NCCL's warps for them are (src/device/sendrecv.h).
 
 #include "collective/schedule.h"
 
@@ -17,35 +18,31 @@ class SendRecv final : public Schedule {
         closed_(closed) {}
 
   std::uint32_t channels() const override { return cutting_.channels; }
+  std::uint32_t lanes() const override { return 2 * cutting_.channels; }
 
-  std::uint64_t steps(std::uint32_t channel) const override {
-    const std::int64_t share = share_of(size_, cutting_.channels, channel).count();
-    return static_cast<std::uint64_t>((share + cutting_.chunk.count() - 1) /
-                                      cutting_.chunk.count());
+  std::uint64_t steps(std::uint32_t position, std::uint32_t lane) const override {
+    const bool idle = receives(lane) ? position == 0 : position + 1 == ranks_;
+    return idle && !closed_ ? 0 : slices(channel_of(lane));
   }
 
-  Step step(std::uint32_t position, std::uint32_t channel, std::uint64_t index) const override {
-    const Bytes bytes =
-        chunk_of(share_of(size_, cutting_.channels, channel), cutting_.chunk, index);
-    Step step;
-    if (closed_ || position + 1 < ranks_) {
-      step.to = (position + 1) % ranks_;
-      step.send = bytes;
+  void step(std::uint32_t position, std::uint32_t lane, std::uint64_t index,
+            Step& step) const override {
+    const Bytes share = share_of(size_, cutting_.channels, channel_of(lane));
+    const Bytes bytes = chunk_of(share, cutting_.slice, index);
+    if (receives(lane)) {
+      step.receive.push_back({(position + ranks_ - 1) % ranks_, bytes});
+    } else {
+      step.send.push_back({(position + 1) % ranks_, bytes});
     }
-    if (closed_ || position > 0) {
-      step.from = (position + ranks_ - 1) % ranks_;
-      step.receive = bytes;
-    }
-    return step;
   }
 
-  // The ring goes round in step; a pair sends as fast as its slots are emptied.
-  std::uint64_t bulks(std::uint32_t channel) const override { return steps(channel) > 0 ? 1 : 0; }
+  // A pair sends as fast as its slots are emptied.
+  std::uint64_t bulks(std::uint32_t channel) const override { return slices(channel) > 0 ? 1 : 0; }
   network::Bulk bulk(std::uint32_t channel, std::uint64_t /*index*/) const override {
     network::Bulk bulk;
     bulk.channel = channel;
-    bulk.steps = static_cast<double>(steps(channel));
-    bulk.lockstep = closed_;
+    bulk.steps = static_cast<double>(slices(channel));
+    bulk.lockstep = false;
     const auto share = static_cast<double>(share_of(size_, cutting_.channels, channel).count());
     for (std::uint32_t p = 0; p + (closed_ ? 0 : 1) < ranks_; ++p) {
       bulk.edges.push_back({group_[p], group_[(p + 1) % ranks_], share});
@@ -54,6 +51,11 @@ class SendRecv final : public Schedule {
   }
 
  private:
+  static bool receives(std::uint32_t lane) { return lane % 2 == 1; }
+  std::uint64_t slices(std::uint32_t channel) const {
+    return chunks_of(share_of(size_, cutting_.channels, channel), cutting_.slice);
+  }
+
   Bytes size_;
   Cutting cutting_;
   std::uint32_t ranks_;

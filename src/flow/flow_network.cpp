@@ -211,7 +211,8 @@ void FlowNetwork::send(Rank src, Rank dst, Bytes size, const network::SendOption
                        network::Callback on_complete) {
   const std::uint32_t message = outstanding_.open_message(size, std::move(on_complete));
   if (fabric_->node_of(src) == fabric_->node_of(dst)) {
-    events_.push(node_links_.send(src, dst, size, now()), kDelivered, message);
+    const auto [at, crossing] = node_links_.leave(src, dst, size, options, message, now());
+    events_.push(at, kNodePort, crossing);
     return;
   }
   const std::uint32_t first = connection(src, dst, options);
@@ -389,7 +390,10 @@ void FlowNetwork::carry(const network::Bulk& bulk, network::Callback on_complete
   spec.source = ~static_cast<std::uint32_t>(streams_.size());
   // On a link that all its queue pairs cross it has as many turns as they.
   spec.weight = network::flows_per_connection(profile_);
-  if (bulk.lockstep) spec.cap = end.cap = most / bulk.steps / (chunk.wire + end.tail_s);
+  if (bulk.lockstep) {
+    spec.cap = end.cap =
+        most / bulk.steps / std::max(chunk.wire, (chunk.wire + end.tail_s) / bulk.ahead);
+  }
 
   const auto index = static_cast<std::uint32_t>(streams_.size());
   Stream& stream = streams_.emplace_back();
@@ -445,8 +449,9 @@ FlowNetwork::ChunkTime FlowNetwork::cross_node(const network::Bulk::Edge& edge, 
   if (gpu_links_.empty()) {
     for (int i = 0; i < 2 * fabric_->gpus(); ++i) gpu_links_.push_back(sharing_.add_link(rate));
   }
-  crossings.push_back({gpu_links_[2 * edge.from.index()], share});
-  crossings.push_back({gpu_links_[2 * edge.to.index() + 1], share});
+  if (edge.senders > 1 || edge.receivers > 1) share /= inside_.nvls_share;
+  crossings.push_back({gpu_links_[2 * edge.from.index()], share / edge.receivers});
+  crossings.push_back({gpu_links_[2 * edge.to.index() + 1], share / edge.senders});
   return {chunk / rate, inside_.latency.s()};
 }
 
@@ -462,6 +467,11 @@ void FlowNetwork::play(const engine::Event& event) {
     case kBegun:
       drain(event.target());
       break;
+    case kNodePort: {
+      const auto [at, message] = node_links_.enter(event.target(), now());
+      events_.push(at, kDelivered, message);
+      break;
+    }
     case kDelivered: {
       const network::Callback callback = outstanding_.close_message(event.target());
       if (callback) callback(now());

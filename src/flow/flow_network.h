@@ -63,7 +63,16 @@ class FlowNetwork final : public network::Network {
   const Sharing& sharing() const { return sharing_; }
 
  private:
-  enum EventKind : std::uint8_t { kStart, kBegun, kDrained, kDelivered, kTimer, kFault, kReroute };
+  enum EventKind : std::uint8_t {
+    kStart,
+    kBegun,
+    kDrained,
+    kNodePort,
+    kDelivered,
+    kTimer,
+    kFault,
+    kReroute
+  };
   enum FaultStage : std::uint32_t { kBegins, kEnds };
   static constexpr std::uint32_t kNone = 0xffffffffU;
 

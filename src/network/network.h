@@ -36,6 +36,10 @@ struct SendOptions {
   std::uint32_t channel = 0;   ///< below kChannels
   unsigned traffic_class = 0;  ///< priority or service level; below the fabric's number of classes
   Completion completion = Completion::kDelivered;
+  /// Inside a node whose switch sums or multicasts (NVLS): so many GPUs send what the receiver gets
+  /// summed as one, or so many get what the sender sends once.
+  std::uint16_t senders = 1;
+  std::uint16_t receivers = 1;
 };
 
 /// Messages that move in step, at one rate: what a channel of a collective sends from its first
@@ -45,11 +49,14 @@ struct Bulk {
     base::Rank from;
     base::Rank to;
     double bytes = 0;  ///< altogether
+    std::uint16_t senders = 1;
+    std::uint16_t receivers = 1;  ///< as of SendOptions
   };
   std::vector<Edge> edges;
   std::uint32_t channel = 0;
   double steps = 1;      ///< that every edge takes, one after the other
-  bool lockstep = true;  ///< an edge begins a step when the one before it is complete
+  bool lockstep = true;  ///< an edge begins a step when an earlier one is complete:
+  double ahead = 1;      ///< so many are under way at once
   base::Time overhead;   ///< of a step, beyond the network
 };
 

@@ -75,6 +75,7 @@ class Engine final : public PacketNetwork {
     kDelayedAck,    ///< an acknowledgement has been held back long enough; target: flow
     kCoreDone,      ///< a core has finished its first job; target: core
     kMessageStart,  ///< a message reaches its flow; target: flow, value: packets
+    kNodePort,      ///< a message inside a node reaches its receiver's port; target: crossing
     kDelivered,     ///< a message is visible at its destination; target: message
     kFault,         ///< target: of the schedule, value: FaultStage
     kWatchdog,      ///< PFC's watchdog looks at a queue; target: egress port, value: class

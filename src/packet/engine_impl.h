@@ -233,7 +233,8 @@ void Engine<K>::send(base::Rank src, base::Rank dst, base::Bytes size,
                      const network::SendOptions& options, network::Callback on_complete) {
   const std::uint32_t index = outstanding_.open_message(size, std::move(on_complete));
   if (fabric_->node_of(src) == fabric_->node_of(dst)) {
-    events_.push(node_links_.send(src, dst, size, now()), kDelivered, index);
+    const auto [at, crossing] = node_links_.leave(src, dst, size, options, index, now());
+    events_.push(at, kNodePort, crossing);
     return;
   }
   post(index, src, dst, size, options);
@@ -455,6 +456,11 @@ void Engine<K>::dispatch(const engine::Event& event) {
     case kMessageStart:
       on_message_start(event.target(), event.value);
       break;
+    case kNodePort: {
+      const auto [at, message] = node_links_.enter(event.target(), now());
+      events_.push(at, kDelivered, message);
+      break;
+    }
     case kDelivered:
       on_delivered(event.target());
       break;

@@ -82,7 +82,7 @@ class ParallelNetwork final : public PacketNetwork {
   std::shared_ptr<const Partition> partition_;
   network::NodeLinks node_links_;
   std::vector<std::unique_ptr<Engine>> engines_;
-  engine::EventQueue ours_;  ///< kDelivered and kTimer
+  engine::EventQueue ours_;  ///< kNodePort, kDelivered and kTimer
   network::Outstanding outstanding_;
   bool stopped_ = false;
   base::Time until_complete_;  ///< least time from the start of a packet to a complete message
@@ -125,7 +125,8 @@ void ParallelNetwork<K>::send(base::Rank src, base::Rank dst, base::Bytes size,
                               const network::SendOptions& options, network::Callback on_complete) {
   const std::uint32_t index = outstanding_.open_message(size, std::move(on_complete));
   if (fabric_->node_of(src) == fabric_->node_of(dst)) {
-    ours_.push(node_links_.send(src, dst, size, now()), Engine::kDelivered, index);
+    const auto [at, crossing] = node_links_.leave(src, dst, size, options, index, now());
+    ours_.push(at, Engine::kNodePort, crossing);
     return;
   }
   for (const auto& engine : engines_) {
@@ -266,6 +267,11 @@ void ParallelNetwork<K>::play_window(const engine::Event& end) {
 template <FabricKind K>
 void ParallelNetwork<K>::perform(const engine::Event& event) {
   for (const auto& engine : engines_) engine->events_.set_now(event.time());
+  if (event.kind() == Engine::kNodePort) {
+    const auto [at, message] = node_links_.enter(event.target(), event.time());
+    ours_.push(at, Engine::kDelivered, message);
+    return;
+  }
   const network::Callback callback = event.kind() == Engine::kTimer
                                          ? outstanding_.close_timer(event.target())
                                          : outstanding_.close_message(event.target());

@@ -26,10 +26,6 @@ constexpr double kGradientBytes = 4;
 constexpr double kOverlapSlowdown = 0.189;
 // Backward kernels of attention do 2.5 times the forward's work (five products for two; Dao 2023).
 constexpr double kAttentionBackward = 2.5;
-// NCCL_P2P_NET_CHUNKSIZE and NCCL_P2P_NVL_CHUNKSIZE of NCCL's documentation of its variables.
-constexpr std::int64_t kNetPairChunk = 128 << 10;
-constexpr std::int64_t kNvlPairChunk = 512 << 10;
-
 Rank rank_of(const Parallelism& p, int tp, int cp, int dp, int pp) {
   return Rank(static_cast<std::uint32_t>(tp + p.tp * (cp + p.cp * (dp + p.dp * pp))));
 }
@@ -42,28 +38,11 @@ bool inside_nodes(const Groups& groups, int gpus_per_node) {
   });
 }
 
-/// Two channels per adapter that the group can use; inside a node four keep a port busy.
-collective::Cutting cutting_of(Op op, const Groups& groups, bool inside, int gpus_per_node) {
-  collective::Cutting cutting;
-  cutting.gpus_per_node = static_cast<std::uint32_t>(gpus_per_node);
-  if (op == Op::kSendRecv || op == Op::kAllToAll) {
-    cutting.channels = 2;
-    cutting.chunk = Bytes(inside ? kNvlPairChunk : kNetPairChunk);
-    return cutting;
-  }
-  const std::uint32_t first = groups[0][0].index() / cutting.gpus_per_node;
-  const auto local = std::count_if(groups[0].begin(), groups[0].end(), [&](Rank r) {
-    return r.index() / cutting.gpus_per_node == first;
-  });
-  cutting.channels = inside ? 4U : 2U * static_cast<std::uint32_t>(local);
-  return cutting;
-}
-
 /// Collects phases; knows what all of them share.
 struct Planner {
   const scenario::TrainingSpec& spec;
   const catalog::Gpu& gpu;
-  int gpus_per_node;
+  collective::Machine machine;
   Plan plan;
 
   const LanguageModel& m() const { return spec.model; }
@@ -93,8 +72,9 @@ struct Planner {
     phase.name = std::move(name);
     phase.op = op;
     phase.size = std::max(Bytes(1), Bytes::from(size));
-    phase.inside_nodes = inside_nodes(groups, gpus_per_node);
-    phase.cutting = cutting_of(op, groups, phase.inside_nodes, gpus_per_node);
+    phase.inside_nodes = inside_nodes(groups, machine.gpus_per_node);
+    phase.choice = collective::choose(op, phase.size, groups[0], machine);
+    phase.run = collective::run_options(groups[0], phase.choice, machine);
     phase.groups = std::move(groups);
     phase.preceding_s = preceding_s;
     phase.times_per_step = times_per_step;
@@ -190,9 +170,11 @@ void Planner::pipeline() {
   const double size = tokens() * m().hidden * element_bytes() / p().tp;
   plan.step.activations = add("pp activations", Op::kSendRecv, size, pipeline_pairs(p(), false),
                               longest_forward(), shape().micro_batches());
+  plan.phases.back().one_way = true;
   plan.step.activation_gradients =
       add("pp activation gradients", Op::kSendRecv, size, pipeline_pairs(p(), true),
           longest_backward(), shape().micro_batches());
+  plan.phases.back().one_way = true;
 }
 
 void Planner::data() {
@@ -295,8 +277,9 @@ Groups pipeline_pairs(const Parallelism& p, bool backward) {
   return groups;
 }
 
-Plan plan(const scenario::TrainingSpec& spec, const catalog::Gpu& gpu, int gpus_per_node) {
-  Planner planner{spec, gpu, gpus_per_node, {}};
+Plan plan(const scenario::TrainingSpec& spec, const catalog::Gpu& gpu,
+          const collective::Machine& machine) {
+  Planner planner{spec, gpu, machine, {}};
   const Parallelism& p = spec.shape.parallelism;
   planner.plan.step.replicas = p.dp;
   planner.plan.step.group = p.tp * p.cp;

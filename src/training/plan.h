@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "collective/schedule.h"
+#include "collective/choice.h"
 #include "fabric/fabric.h"
 #include "scenario/scenario.h"
 
@@ -18,10 +18,12 @@ struct Phase {
   collective::Op op = collective::Op::kAllReduce;
   base::Bytes size;  ///< as collective/schedule.h defines it for `op`
   std::vector<std::vector<base::Rank>> groups;
-  collective::Cutting cutting;
-  bool inside_nodes = true;   ///< no group crosses nodes: the fabric is not used
-  double preceding_s = 0;     ///< compute since these ranks last waited for one another
-  double times_per_step = 0;  ///< of one GPU
+  bool one_way = false;  ///< sendrecv: from the first to the last, not round
+  collective::Choice choice;
+  collective::RunOptions run;  ///< but for the start
+  bool inside_nodes = true;    ///< no group crosses nodes: the fabric is not used
+  double preceding_s = 0;      ///< compute since these ranks last waited for one another
+  double times_per_step = 0;   ///< of one GPU
 };
 
 enum class CommKind { kTp, kCp, kEp };
@@ -75,6 +77,7 @@ std::vector<std::vector<base::Rank>> gradient_groups(const model::Parallelism& p
 /// Pairs (stage i, stage i + 1), or the other way round when `backward`.
 std::vector<std::vector<base::Rank>> pipeline_pairs(const model::Parallelism& p, bool backward);
 
-Plan plan(const scenario::TrainingSpec& spec, const catalog::Gpu& gpu, int gpus_per_node);
+Plan plan(const scenario::TrainingSpec& spec, const catalog::Gpu& gpu,
+          const collective::Machine& machine);
 
 }  // namespace fabricast::training

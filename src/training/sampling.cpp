@@ -38,16 +38,8 @@ struct Run {
 std::unique_ptr<collective::Schedule> schedule_of(const Phase& phase,
                                                   const std::vector<base::Rank>& group,
                                                   Bytes size) {
-  switch (phase.op) {
-    case Op::kAllToAll:
-      return collective::pairwise_all_to_all(group, size, phase.cutting);
-    case Op::kSendRecv:
-      return group.size() == 2 && phase.name.starts_with("pp")
-                 ? collective::send_recv_pair(group, size, phase.cutting)
-                 : collective::send_recv_ring(group, size, phase.cutting);
-    default:
-      return collective::ring(phase.op, group, size, phase.cutting);
-  }
+  return phase.one_way ? collective::send_recv_pair(group, size, phase.choice.cutting)
+                       : collective::make(phase.op, group, size, phase.choice);
 }
 
 /// Every rank reaches the phase when its own compute is done.
@@ -81,8 +73,7 @@ Run simulate(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
   }
   std::vector<std::unique_ptr<collective::Schedule>> schedules;
   for (const auto& group : phase.groups) schedules.push_back(schedule_of(phase, group, size));
-  collective::RunOptions options;
-  options.step_overhead = spec.step_overhead;
+  collective::RunOptions options = phase.run;
   options.start =
       starts(phase, phase.inside_nodes ? fabric.spec().gpus_per_node : fabric.gpus(), spec, state);
   if (spec.flow) options.most_chunks = kMostChunksAtFlowLevel;
@@ -98,8 +89,10 @@ Run simulate(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
 /// a pair, and at least 1 MiB per rank.
 Bytes first_size(const Phase& phase) {
   const auto n = static_cast<std::int64_t>(phase.groups[0].size());
-  const Bytes chunks = phase.cutting.chunk * static_cast<std::int64_t>(phase.cutting.channels);
-  const Bytes loop = phase.op == Op::kSendRecv ? chunks * 8 : chunks * n;
+  const collective::Cutting& cutting = phase.choice.cutting;
+  const Bytes chunks = cutting.slice * static_cast<std::int64_t>(cutting.slices) *
+                       static_cast<std::int64_t>(cutting.channels);
+  const Bytes loop = phase.op == Op::kSendRecv ? chunks * phase.choice.slots : chunks * n;
   return std::max(loop, Bytes(kSmallestStart));
 }
 

@@ -17,9 +17,8 @@ struct SamplingSpec {
   bool whole = false;  ///< no extrapolation, whatever it costs
   /// The network is of the flow level, and a few states are enough.
   bool flow = false;
-  bool probe = false;        ///< measure the latency of small messages meanwhile
-  double variation = 0;      ///< sigma/mu of the compute before the phase
-  base::Time step_overhead;  ///< of one chunk in a collective
+  bool probe = false;    ///< measure the latency of small messages meanwhile
+  double variation = 0;  ///< sigma/mu of the compute before the phase
   std::uint64_t seed = 1;
   std::vector<network::BackgroundSpec> background;
   base::Progress* progress = nullptr;

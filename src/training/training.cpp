@@ -15,9 +15,6 @@ namespace {
 using base::Bytes;
 using network::PhaseSamples;
 
-// One step of a ring with the Simple protocol over NVLink takes 3.4 us in NCCL's own tuning table
-// (src/graph/tuning.cc, hwLatencies); what the link itself takes of it is simulated.
-constexpr double kRingStepUs = 3.4;
 constexpr std::int64_t kBandwidthProbe = 64 << 20;
 // Of a phase, beyond which `auto` takes flows: half a minute or so on two cores.
 constexpr double kMostPacketHops = 4e8;
@@ -28,13 +25,13 @@ std::string key_of(const Phase& phase, const scenario::ValidScenario& scenario,
                    const SamplingSpec& spec) {
   const fabric::TopologySpec& t = fabric.spec();
   std::string key = fmt::format(
-      "{} {} {} | {} x {} B in {} ch of {} | {:.17g} {:.17g} {} | seed {} states {} whole {} flow "
-      "{} | {} "
-      "| ",
+      "{} {} {} | {} x {} B, {} {} in {} ch of {} | {:.17g} {:.17g} | seed {} states {} whole {} "
+      "flow {} | {} | ",
       phase.name, collective::name_of(phase.op), phase.groups.size(), phase.groups[0].size(),
-      phase.size.count(), phase.cutting.channels, phase.cutting.chunk.count(), phase.preceding_s,
-      spec.variation, spec.step_overhead.ps(), spec.seed, spec.states, spec.whole, spec.flow,
-      scenario.cluster.gpu.id);
+      phase.size.count(), collective::name_of(phase.choice.algorithm),
+      collective::name_of(phase.choice.protocol), phase.choice.cutting.channels,
+      phase.choice.cutting.slice.count(), phase.preceding_s, spec.variation, spec.seed, spec.states,
+      spec.whole, spec.flow, scenario.cluster.gpu.id);
   for (const auto& group : phase.groups) {
     for (const base::Rank rank : group) key += fmt::format("{},", rank.index());
     key += ';';
@@ -75,8 +72,6 @@ SamplingSpec sampling_spec(const scenario::ValidScenario& scenario, const Option
   spec.threads = options.threads;
   spec.whole = options.resolution == Resolution::kPacket;
   spec.variation = scenario.cluster.gpu.kernel_variation_pct / 100;
-  spec.step_overhead = base::Time::seconds(
-      std::max(0.0, kRingStepUs - scenario.cluster.gpu.nvlink_latency_us) * 1e-6);
   spec.seed = scenario.seed;
   spec.progress = options.progress;
   for (const scenario::BackgroundLoad& load : scenario.background) {
@@ -211,7 +206,10 @@ Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricC
                 const Options& options) {
   const auto& spec = std::get<scenario::TrainingSpec>(scenario.workload);
   const int per_node = scenario.cluster.topology.gpus_per_node;
-  const Plan plan = training::plan(spec, scenario.cluster.gpu, per_node);
+  const Plan plan =
+      training::plan(spec, scenario.cluster.gpu,
+                     collective::machine_of(scenario.cluster.gpu, fabric.spec(), choice.profile,
+                                            scenario.cluster.host.server.amd));
   const Phase* probed = dominating(plan);
   SamplingSpec sampling = sampling_spec(scenario, options);
   const Levels levels(networks, options, sampling, fabric);

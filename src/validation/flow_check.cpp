@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/parallel.h"
-#include "collective/run.h"
+#include "collective/choice.h"
 #include "flow/calibrate.h"
 #include "flow/flow_network.h"
 #include "packet/packet_network.h"
@@ -25,11 +25,8 @@ using namespace base::literals;
 constexpr Bytes kSizes[] = {1_MiB, 8_MiB, 64_MiB};
 constexpr Op kOps[] = {Op::kAllReduce, Op::kAllGather, Op::kReduceScatter, Op::kAllToAll,
                        Op::kSendRecv};
-// NVLink of an H100, and the step of a ring over it.
-constexpr network::NodeLinkSpec kNodeLinks{3600_gbps, 1_us};
-constexpr base::Time kStepOverhead = 2_us;
-// NCCL_P2P_NET_CHUNKSIZE.
-constexpr Bytes kPairChunk = 128_KiB;
+// NVLink of an H100, as the catalogue has it.
+constexpr network::NodeLinkSpec kNodeLinks{2966_gbps, 600_ns, 0.85};
 constexpr double kAll = 1e18;  ///< chunks, message by message
 
 struct Topology {
@@ -86,29 +83,26 @@ Bench bench_of(const Topology& topology, const catalog::FabricProfile& profile) 
   return bench;
 }
 
-std::unique_ptr<collective::Schedule> schedule_of(const fabric::Fabric& fabric, Op op, Bytes size) {
-  std::vector<Rank> ranks;
-  for (int r = 0; r < fabric.gpus(); ++r) ranks.emplace_back(static_cast<std::uint32_t>(r));
-  const int per_node = fabric.spec().gpus_per_node;
-  collective::Cutting cutting;
-  cutting.gpus_per_node = static_cast<std::uint32_t>(per_node);
-  if (op == Op::kAllToAll || op == Op::kSendRecv) {
-    cutting.chunk = kPairChunk;
-    return op == Op::kAllToAll ? collective::pairwise_all_to_all(ranks, size, cutting)
-                               : collective::send_recv_ring(ranks, size, cutting);
-  }
-  cutting.channels = 2U * static_cast<std::uint32_t>(per_node);
-  return collective::ring(op, ranks, size, cutting);
+/// A node of eight H100 as NCCL sees it.
+collective::Machine machine_of(const fabric::TopologySpec& spec) {
+  collective::Machine machine;
+  machine.gpus_per_node = spec.gpus_per_node;
+  machine.nics_per_node = spec.nics_per_node;
+  machine.nic_gb_per_s = static_cast<double>(spec.nic_rate.bps()) / 8e9;
+  return machine;
 }
 
 /// Simulated seconds and wall seconds.
 std::pair<double, double> play(network::Network& network, const fabric::Fabric& fabric, Op op,
                                Bytes size, double most_chunks) {
   const auto start = std::chrono::steady_clock::now();
+  std::vector<Rank> group;
+  for (int r = 0; r < fabric.gpus(); ++r) group.emplace_back(static_cast<std::uint32_t>(r));
+  const collective::Machine machine = machine_of(fabric.spec());
+  const collective::Choice choice = collective::choose(op, size, group, machine);
+  collective::RunOptions options = collective::run_options(group, choice, machine);
   std::vector<std::unique_ptr<collective::Schedule>> schedules;
-  schedules.push_back(schedule_of(fabric, op, size));
-  collective::RunOptions options;
-  options.step_overhead = kStepOverhead;
+  schedules.push_back(collective::make(op, group, size, choice));
   options.most_chunks = most_chunks;
   const double seconds = collective::run(network, schedules, options).s();
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;

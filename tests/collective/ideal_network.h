@@ -1,8 +1,8 @@
 #pragma once
-// The textbook network: a message waits for its sender's egress port and its receiver's ingress
-// port, holds both for size / beta (full duplex, first come first served) and is visible alpha
-// later. Several ranks may share a port, and all messages may share a core, so that there is
-// something to contend for.
+// The textbook network: a message waits for its sender's egress port, then for its receiver's
+// ingress port, takes either for size / beta (full duplex, first come first served, a queue for
+// every pair of ports) and is visible alpha later. Several ranks may share a port, and all messages
+// may share a core, so that there is something to contend for.
 
 #include <algorithm>
 #include <map>
@@ -43,26 +43,26 @@ class IdealNetwork final : public network::Network {
     ++messages_;
     const bool local = spec_.gpus_per_node > 0 &&
                        src.index() / spec_.gpus_per_node == dst.index() / spec_.gpus_per_node;
-    base::Time done;
-    if (local) {
-      auto& out = node_egress_[src.index()];
-      auto& in = node_ingress_[dst.index()];
-      done = std::max({now_, out, in}) + base::transmission_time(size, spec_.node_beta);
-      out = in = done;
-    } else {
-      auto& out = egress_[src.index() / spec_.ranks_per_port];
-      auto& in = ingress_[dst.index() / spec_.ranks_per_port];
-      done = std::max({now_, out, in}) + base::transmission_time(size, spec_.beta);
-      out = in = done;
+    const base::Time wire = base::transmission_time(size, local ? spec_.node_beta : spec_.beta);
+    base::Time& out =
+        local ? node_egress_[src.index()] : egress_[src.index() / spec_.ranks_per_port];
+    const base::Time leaves = std::max(now_, out);
+    out = leaves + wire;
+    base::Time through;
+    if (!local) {
       // A packet of 4096 bytes makes two hops: adapter, switch, adapter.
       hops_ += 2 * static_cast<std::uint64_t>((size.count() + 4095) / 4096);
       if (spec_.core.bps() > 0) {
         core_ = std::max(core_, now_) + base::transmission_time(size, spec_.core);
-        done = std::max(done, core_);
+        through = core_;
       }
     }
-    const base::Time arrival = done + (local ? spec_.node_alpha : spec_.alpha);
-    events_.emplace(std::pair{arrival, order_++}, std::move(on_delivered));
+    at(leaves, [this, dst, local, wire, through, done = std::move(on_delivered)](base::Time) {
+      base::Time& in =
+          local ? node_ingress_[dst.index()] : ingress_[dst.index() / spec_.ranks_per_port];
+      in = std::max(now_, in) + wire;
+      at(std::max(in, through) + (local ? spec_.node_alpha : spec_.alpha), done);
+    });
   }
 
   void at(base::Time at, network::Callback callback) override {

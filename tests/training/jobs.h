@@ -2,6 +2,7 @@
 // Jobs and clusters for the tests, written out by hand.
 
 #include "catalog/catalog.h"
+#include "collective/choice.h"
 #include "fabric/fabric.h"
 #include "scenario/scenario.h"
 
@@ -16,13 +17,24 @@ inline catalog::Gpu h100() {
   gpu.fp8_tflops = 1979;
   gpu.memory_gb = 80;
   gpu.memory_gb_per_s = 3350;
+  gpu.compute_capability = 9.0;
   gpu.nvlink_gb_per_s = 450;
-  gpu.nvlink_latency_us = 1;
+  gpu.nvlink_usable_gb_per_s = 370;
+  gpu.nvlink_latency_us = 0.6;
+  gpu.nvls_share = 0.85;
   gpu.gemm_efficiency = 0.7;
   gpu.attention_efficiency = 0.6;
   gpu.kernel_launch_us = 2;
   gpu.kernel_variation_pct = 1;
   return gpu;
+}
+
+/// A node of so many GPUs, each with an adapter of 200 Gb/s.
+inline collective::Machine machine(int gpus_per_node) {
+  collective::Machine machine;
+  machine.gpus_per_node = machine.nics_per_node = gpus_per_node;
+  machine.nic_gb_per_s = 25;
+  return machine;
 }
 
 inline scenario::TrainingSpec job(const catalog::LanguageModel& m,

@@ -48,7 +48,7 @@ TEST(Plan, tensor_parallel_volume_is_four_all_reduces_per_layer_and_micro_batch)
   // Shoeybi et al. 2019: two all-reduces of b s h forward and two backward per layer; with sequence
   // parallelism each is a reduce-scatter and an all-gather of the same size.
   const auto spec = test::job(model::testing::llama2_7b(), {.tp = 8, .dp = 1});
-  const Plan plan = training::plan(spec, test::h100(), 8);
+  const Plan plan = training::plan(spec, test::h100(), test::machine(8));
   for (const char* name : {"tp all-gather", "tp reduce-scatter"}) {
     const Phase* phase = find(plan, name);
     ASSERT_NE(phase, nullptr);
@@ -60,13 +60,14 @@ TEST(Plan, tensor_parallel_volume_is_four_all_reduces_per_layer_and_micro_batch)
 
 TEST(Plan, tensor_groups_larger_than_a_node_use_the_fabric) {
   const auto spec = test::job(model::testing::llama2_7b(), {.tp = 8, .dp = 1});
-  EXPECT_FALSE(find(training::plan(spec, test::h100(), 4), "tp all-gather")->inside_nodes);
+  EXPECT_FALSE(
+      find(training::plan(spec, test::h100(), test::machine(4)), "tp all-gather")->inside_nodes);
 }
 
 TEST(Plan, gradients_of_a_step_are_four_bytes_per_parameter) {
   const auto m = model::testing::llama2_7b();
   const auto spec = test::job(m, {.tp = 1, .dp = 16});
-  const Plan plan = training::plan(spec, test::h100(), 8);
+  const Plan plan = training::plan(spec, test::h100(), test::machine(8));
   const Phase* phase = find(plan, "dp gradients");
   ASSERT_NE(phase, nullptr);
   EXPECT_EQ(phase->op, Op::kReduceScatter);
@@ -78,23 +79,23 @@ TEST(Plan, gradients_of_a_step_are_four_bytes_per_parameter) {
 
 TEST(Plan, without_zero_gradients_are_all_reduced_and_no_parameters_gathered) {
   const auto spec = test::job(model::testing::llama2_7b(), {.tp = 8, .dp = 2, .zero = 0});
-  const Plan plan = training::plan(spec, test::h100(), 8);
+  const Plan plan = training::plan(spec, test::h100(), test::machine(8));
   EXPECT_EQ(find(plan, "dp gradients")->op, Op::kAllReduce);
   EXPECT_EQ(find(plan, "dp parameters"), nullptr);
 }
 
 TEST(Plan, activations_between_stages_are_split_over_tensor_ranks) {
   const auto spec = test::job(model::testing::llama2_70b(), {.tp = 4, .pp = 4, .dp = 2});
-  const Plan plan = training::plan(spec, test::h100(), 4);
+  const Plan plan = training::plan(spec, test::h100(), test::machine(4));
   EXPECT_EQ(find(plan, "pp activations")->size.count(), 2LL * 4096 * 8192 / 4);
   EXPECT_EQ(find(plan, "pp activations")->groups.size(), 3U * 8);
 }
 
 TEST(Plan, fp8_does_not_shrink_messages) {
   auto spec = test::job(model::testing::llama2_70b(), {.tp = 4, .pp = 4, .dp = 2});
-  const Plan bf16 = training::plan(spec, test::h100(), 4);
+  const Plan bf16 = training::plan(spec, test::h100(), test::machine(4));
   spec.shape.precision = catalog::Precision::kFp8;
-  const Plan fp8 = training::plan(spec, test::h100(), 4);
+  const Plan fp8 = training::plan(spec, test::h100(), test::machine(4));
   ASSERT_EQ(bf16.phases.size(), fp8.phases.size());
   for (std::size_t i = 0; i < bf16.phases.size(); ++i) {
     EXPECT_EQ(bf16.phases[i].size, fp8.phases[i].size) << bf16.phases[i].name;
@@ -104,7 +105,7 @@ TEST(Plan, fp8_does_not_shrink_messages) {
 TEST(Plan, experts_exchange_every_token_k_times) {
   const auto m = model::testing::mixtral_8x7b();
   const auto spec = test::job(m, {.tp = 1, .dp = 8, .ep = 8});
-  const Plan plan = training::plan(spec, test::h100(), 8);
+  const Plan plan = training::plan(spec, test::h100(), test::machine(8));
   const Phase* phase = find(plan, "ep exchange");
   ASSERT_NE(phase, nullptr);
   EXPECT_EQ(phase->op, Op::kAllToAll);
