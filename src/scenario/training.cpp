@@ -36,7 +36,21 @@ void read_parallelism(const Node& node, TrainingRequest& request) {
   p.cp = degree(fields, "cp", 1024);
   p.ep = degree(fields, "ep", 10'000);
   p.zero = static_cast<int>(fields.integer("zero", 0, 3, p.zero));
+  p.vpp = degree(fields, "vpp", 10'000);
   fields.finish();
+}
+
+/// `true` and `false` are `full` and `none`.
+model::Recompute read_recompute(const Node& node) {
+  using model::Recompute;
+  if (node.kind == Node::Kind::kScalar) {
+    if (node.scalar == "true") return Recompute::kFull;
+    if (node.scalar == "false") return Recompute::kNone;
+    for (const Recompute r : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
+      if (node.scalar == model::name_of(r)) return r;
+    }
+  }
+  throw base::input_error(node.where, node.description(), "`none`, `selective` or `full`");
 }
 
 base::Error refusal(const LayoutProblem& problem, const Context& context) {
@@ -76,8 +90,9 @@ void check_given_layout(TrainingRequest& request, const ClusterSpec& cluster,
                                cluster.topology.gpus_per_node);
   };
   std::vector<LayoutProblem> found = problems();
-  if (!found.empty() && is_memory(found.front()) && !request.recompute) {
-    spec.shape.recompute = true;
+  for (const model::Recompute more : {model::Recompute::kSelective, model::Recompute::kFull}) {
+    if (request.recompute || found.empty() || !is_memory(found.front())) break;
+    spec.shape.recompute = more;
     found = problems();
   }
   if (!found.empty()) throw refusal(found.front(), context);
@@ -90,7 +105,7 @@ base::Error no_layout(const TrainingRequest& request, const ClusterSpec& cluster
   const TrainingSpec& spec = request.spec;
   const int gpus_per_node = cluster.topology.gpus_per_node;
   model::TrainingShape shape = spec.shape;
-  shape.recompute = request.recompute.value_or(true);
+  shape.recompute = request.recompute.value_or(model::Recompute::kFull);
   std::optional<LayoutProblem> leanest;
   std::optional<LayoutProblem> first;
   double least_gb = 0;
@@ -128,9 +143,10 @@ void choose_layout(TrainingRequest& request, const ClusterSpec& cluster, const C
       topology.nic_rate.gbps() * topology.nics_per_node / topology.gpus_per_node;
   spec.alternatives = model::choose_layouts(cluster.gpu, spec.model, spec.shape, cluster.gpus,
                                             topology.gpus_per_node, gbps_per_gpu);
-  if (request.recompute == false) {
-    std::erase_if(spec.alternatives,
-                  [](const model::LayoutChoice& choice) { return choice.shape.recompute; });
+  if (request.recompute) {
+    std::erase_if(spec.alternatives, [&](const model::LayoutChoice& choice) {
+      return choice.shape.recompute != *request.recompute;
+    });
   }
   if (spec.alternatives.empty()) throw no_layout(request, cluster, context);
   spec.shape = spec.alternatives.front().shape;
@@ -148,8 +164,8 @@ TrainingRequest read_training(Fields& fields, const Context& context) {
   shape.global_batch = static_cast<int>(fields.integer("global_batch", 1, 1'000'000'000));
   shape.micro_batch = static_cast<int>(fields.integer("micro_batch", 1, 1024, 1));
   if (const Node* node = fields.optional("parallelism")) read_parallelism(*node, request);
-  if (fields.has("recompute")) request.recompute = fields.boolean("recompute", false);
-  shape.recompute = request.recompute.value_or(false);
+  if (const Node* node = fields.optional("recompute")) request.recompute = read_recompute(*node);
+  shape.recompute = request.recompute.value_or(model::Recompute::kNone);
   spec.tokens = fields.number("tokens", 1, 1e18);
   spec.iterations = static_cast<int>(fields.integer("iterations", 2, 1'000'000, spec.iterations));
   fields.finish();

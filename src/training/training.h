@@ -32,6 +32,16 @@ struct Breakdown {
   double bubble = 0;
 };
 
+/// Seconds of a step that each kind of communication is on the wire, hidden or not; mean over GPUs
+/// (of pp: what a GPU sends).
+struct OnTheWire {
+  double tp = 0;
+  double pp = 0;
+  double dp = 0;
+  double ep = 0;
+  double cp = 0;
+};
+
 /// One communication phase as it was simulated, for the result's `collectives`.
 struct PhaseReport {
   std::string name;  ///< "dp gradients", "pp activations", ...

@@ -31,7 +31,8 @@ TEST(Layout, auto_honours_a_ban_on_recomputation) {
   const ValidScenario s =
       accepted(changed("parallelism: auto", "parallelism: auto\n  recompute: false"));
   ASSERT_FALSE(training(s).alternatives.empty());
-  for (const auto& choice : training(s).alternatives) EXPECT_FALSE(choice.shape.recompute);
+  for (const auto& choice : training(s).alternatives)
+    EXPECT_EQ(choice.shape.recompute, model::Recompute::kNone);
 }
 
 TEST(Layout, a_given_one_is_taken_as_it_is) {
@@ -51,9 +52,11 @@ TEST(Layout, recomputation_is_turned_on_only_where_memory_asks) {
     const ValidScenario s =
         accepted(changed(with_parallelism("{tp: 4, pp: 4, dp: 2}"), "sequence: 4096", sequence));
     model::TrainingShape without = training(s).shape;
-    without.recompute = false;
+    without.recompute = model::Recompute::kNone;
     const double need_gb = model::memory(training(s).model, without).total_gb;
-    EXPECT_EQ(training(s).shape.recompute, need_gb > s.cluster.gpu.memory_gb) << need_gb;
+    EXPECT_EQ(training(s).shape.recompute != model::Recompute::kNone,
+              need_gb > s.cluster.gpu.memory_gb)
+        << need_gb;
   }
 }
 
