@@ -170,6 +170,11 @@ double activation_bytes_per_token(const catalog::LanguageModel& m, int layer,
   return plain * element + inputs * gemm_input + 4 * heads;
 }
 
+double checkpoint_bytes(const catalog::LanguageModel& m, catalog::Precision precision) {
+  const BytesPerParameter bytes = bytes_per_parameter(precision);
+  return parameters(m) * (bytes.weights + bytes.optimizer);
+}
+
 Memory memory(const catalog::LanguageModel& m, const TrainingShape& shape) {
   Memory fullest;
   for (int stage = 0; stage < shape.parallelism.pp; ++stage) {

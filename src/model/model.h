@@ -83,6 +83,8 @@ struct Memory {
   double total_gb = 0;
 };
 Memory memory(const catalog::LanguageModel& m, const TrainingShape& shape);
+/// Bytes of a checkpoint of the whole model: weights and the optimizer's states, each once.
+double checkpoint_bytes(const catalog::LanguageModel& m, catalog::Precision precision);
 
 /// Times of one GPU of a stage for one micro-batch, seconds: roofline of FLOPs against peak x
 /// efficiency and bytes against memory bandwidth, plus launches.

@@ -51,7 +51,37 @@ Json collective_json(const training::PhaseReport& phase) {
   }
   json["states"] = phase.states;
   json["level"] = phase.flow ? "flow" : "packet";
+  put(json, "p99_us", phase.p99_s * 1e6);
+  put(json, "times_per_step", phase.times_per_step);
+  if (!phase.busiest_link.empty()) {
+    json["busiest_link"] = phase.busiest_link;
+    put(json, "busiest_link_pct", phase.busiest_pct);
+  }
   put(json, "extrapolation_error_pct", 100 * phase.extrapolation_error);
+  return json;
+}
+
+/// Where nothing fails there is no time between failures.
+Json reliability_json(const training::ReliabilityReport& r) {
+  Json json = Json::object();
+  if (r.mtbf_h > 0) put(json, "mtbf_h", r.mtbf_h);
+  put(json, "interruptions", r.interruptions);
+  put(json, "checkpoint_gb", r.checkpoint_gb);
+  put(json, "checkpoint_write_s", r.write_s);
+  if (r.interval_s > 0) put(json, "checkpoint_interval_s", r.interval_s);
+  put(json, "recovery_s", r.recovery_s);
+  put(json, "checkpoint_pct", r.checkpoint_pct);
+  put(json, "lost_pct", r.lost_pct);
+  put(json, "recovery_pct", r.recovery_pct);
+  Json& causes = json["causes"] = Json::array();
+  for (const training::FailureCause& cause : r.causes) {
+    Json entry = Json::object();
+    entry["component"] = cause.component;
+    put(entry, "count", cause.count);
+    put(entry, "mtbf_h", cause.mtbf_h);
+    put(entry, "per_day", cause.per_day);
+    causes.push_back(std::move(entry));
+  }
   return json;
 }
 
@@ -66,12 +96,20 @@ Json training_json(const training::Result& r) {
   put(parts, "exposed_ep", r.breakdown_s.exposed_ep);
   put(parts, "exposed_cp", r.breakdown_s.exposed_cp);
   put(parts, "bubble", r.breakdown_s.bubble);
+  Json& wire = json["on_the_wire_s"] = Json::object();
+  put(wire, "tp", r.wire_s.tp);
+  put(wire, "pp", r.wire_s.pp);
+  put(wire, "dp", r.wire_s.dp);
+  put(wire, "ep", r.wire_s.ep);
+  put(wire, "cp", r.wire_s.cp);
   put(json, "gpu_utilisation_pct", r.gpu_utilisation_pct);
   put(json, "gpu_utilisation_smi_pct", r.gpu_utilisation_smi_pct);
   put(json, "mfu_pct", r.mfu_pct);
   put(json, "jitter_pct", r.jitter_pct);
   put(json, "tokens_per_s", r.tokens_per_s);
   put(json, "days", r.days);
+  put(json, "goodput_pct", r.reliability.goodput_pct);
+  json["reliability"] = reliability_json(r.reliability);
   put(json, "extrapolation_error_pct", 100 * r.extrapolation_error);
   put(json, "memory_gb_per_gpu", r.memory.total_gb);
   return json;

@@ -152,6 +152,83 @@ void choose_layout(TrainingRequest& request, const ClusterSpec& cluster, const C
   spec.shape = spec.alternatives.front().shape;
 }
 
+/// `none`, or what differs from the catalogue's.
+catalog::Reliability read_failures(Fields& fields, const Context& context) {
+  catalog::Reliability known = context.catalog.reliabilities().front();
+  const Node* node = fields.optional("failures");
+  if (node == nullptr) return known;
+  if (node->kind == Node::Kind::kScalar && node->scalar == "none") {
+    catalog::Reliability none;
+    none.id = "none";
+    none.storage_gb_per_s_per_gpu = known.storage_gb_per_s_per_gpu;
+    return none;
+  }
+  if (node->kind != Node::Kind::kMapping) {
+    throw base::input_error(node->where, node->description(),
+                            "`none` or a mapping such as `{gpu_mtbf_h: 50000, restart_min: 10}`");
+  }
+  Fields own(*node);
+  const std::pair<const char*, double catalog::Reliability::*> keys[] = {
+      {"gpu_mtbf_h", &catalog::Reliability::gpu_mtbf_h},
+      {"host_mtbf_h", &catalog::Reliability::host_mtbf_h},
+      {"adapter_mtbf_h", &catalog::Reliability::adapter_mtbf_h},
+      {"link_mtbf_h", &catalog::Reliability::link_mtbf_h},
+      {"switch_mtbf_h", &catalog::Reliability::switch_mtbf_h},
+      {"software_mtbf_gpu_h", &catalog::Reliability::software_mtbf_gpu_h},
+      {"detect_min", &catalog::Reliability::detect_min},
+      {"restart_min", &catalog::Reliability::restart_min}};
+  for (const auto& [key, member] : keys) {
+    if (own.has(key)) known.*member = own.number(key, 0, 1e12);
+  }
+  own.finish();
+  return known;
+}
+
+CheckpointSpec read_checkpoint(Fields& fields) {
+  CheckpointSpec result;
+  const Node* node = fields.optional("checkpoint");
+  if (node == nullptr) return result;
+  Fields own(*node);
+  if (const Node* every = own.optional("every_min")) {
+    if (every->kind != Node::Kind::kScalar || every->scalar != "auto") {
+      result.every_s = 60 * base::yaml::number(*every, 1e-3, 1e6);
+    }
+  }
+  if (own.choice("to", {"storage", "local"}, 0) == 1) result.to = CheckpointSpec::To::kLocal;
+  if (own.has("gb_per_s")) result.gb_per_s = own.number("gb_per_s", 1e-6, 1e9);
+  if (result.to == CheckpointSpec::To::kLocal && result.gb_per_s == 0) {
+    throw base::input_error(node->where, "`to: local` without `gb_per_s`",
+                            "what the disks of a node take, GB/s");
+  }
+  own.finish();
+  return result;
+}
+
+StragglerSpec read_stragglers(Fields& fields) {
+  StragglerSpec result;
+  const Node* node = fields.optional("stragglers");
+  if (node == nullptr) return result;
+  Fields own(*node);
+  result.spread_pct = own.number("spread_pct", 0, 20, 0);
+  for (const Node* item : list(own, "slow")) {
+    Fields one(*item);
+    const int gpu = static_cast<int>(one.integer("gpu", 0, kMostGpus - 1));
+    result.slow[gpu] = one.number("speed", 0.01, 1);
+    one.finish();
+  }
+  own.finish();
+  return result;
+}
+
+void check_stragglers(const StragglerSpec& stragglers, const ClusterSpec& cluster,
+                      const Context& context) {
+  for (const auto& [gpu, speed] : stragglers.slow) {
+    if (gpu < cluster.gpus) continue;
+    throw base::input_error(context.where("workload.stragglers.slow"), fmt::format("GPU {}", gpu),
+                            fmt::format("GPUs 0 to {}", cluster.gpus - 1));
+  }
+}
+
 }  // namespace
 
 TrainingRequest read_training(Fields& fields, const Context& context) {
@@ -168,12 +245,16 @@ TrainingRequest read_training(Fields& fields, const Context& context) {
   shape.recompute = request.recompute.value_or(model::Recompute::kNone);
   spec.tokens = fields.number("tokens", 1, 1e18);
   spec.iterations = static_cast<int>(fields.integer("iterations", 2, 1'000'000, spec.iterations));
+  spec.reliability = read_failures(fields, context);
+  spec.checkpoint = read_checkpoint(fields);
+  spec.stragglers = read_stragglers(fields);
   fields.finish();
   return request;
 }
 
 TrainingSpec check_training(TrainingRequest request, const ClusterSpec& cluster,
                             const Context& context) {
+  check_stragglers(request.spec.stragglers, cluster, context);
   if (request.automatic) {
     choose_layout(request, cluster, context);
   } else {

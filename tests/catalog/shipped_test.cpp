@@ -26,7 +26,7 @@ TEST(ShippedCatalogue, states_kind_and_source_of_every_value) {
 
 TEST(ShippedCatalogue, cites_no_source_that_nothing_uses) {
   for (const char* file : {"gpus", "adapters", "slots", "hosts", "switches", "cables", "models",
-                           "prices", "fabrics"}) {
+                           "prices", "reliability", "fabrics"}) {
     const base::yaml::Node document =
         base::yaml::parse_file(testing::shipped_directory() + "/" + file + ".yaml");
     std::set<std::string> cited;
