@@ -260,15 +260,21 @@ std::string reliability_table(const TrainReport& report, const Words& words) {
   return stops + parts.text() + paragraph(text, 0);
 }
 
+/// A length of run in the unit that a reader expects.
+std::string length(double days, const Words& words) {
+  if (days >= 1) return number(days) + words(" days", " 天");
+  if (days * 24 >= 1) return number(days * 24) + words(" h", " 小时");
+  return number(days * 24 * 60) + words(" min", " 分钟");
+}
+
 std::string summary(const Result& r, const Words& words) {
   return paragraph(
-      fmt::format(
-          fmt::runtime(
-              words("{} tokens per second; GPU utilisation {} % ({} % as nvidia-smi "
-                    "reads), MFU {} %; {} days for the whole run.",
-                    "每秒 {} token；GPU 利用率 {}%（nvidia-smi 读数 {}%），MFU {}%；全程 {} 天。")),
-          number(r.tokens_per_s), number(r.gpu_utilisation_pct), number(r.gpu_utilisation_smi_pct),
-          number(r.mfu_pct), number(r.days)),
+      fmt::format(fmt::runtime(words(
+                      "{} tokens per second; GPU utilisation {} % ({} % as nvidia-smi reads), "
+                      "MFU {} %; the whole run takes {}.",
+                      "每秒 {} token；GPU 利用率 {}%（nvidia-smi 读数 {}%），MFU {}%；全程 {}。")),
+                  number(r.tokens_per_s), number(r.gpu_utilisation_pct),
+                  number(r.gpu_utilisation_smi_pct), number(r.mfu_pct), length(r.days, words)),
       0);
 }
 
