@@ -18,12 +18,13 @@ using training::JitterSource;
 using training::PhaseReport;
 using training::Result;
 
-constexpr int kPhaseWidth = 24;
+constexpr int kPhaseWidth = 23;
+constexpr int kLinkWidth = 14;
 
 /// The words of a report in one of its languages.
 struct Words {
   bool chinese;
-  std::string operator()(const char* en, const char* zh) const { return chinese ? zh : en; }
+  const char* operator()(const char* en, const char* zh) const { return chinese ? zh : en; }
 };
 
 std::string indented(const std::string& text) {
@@ -61,7 +62,7 @@ std::string step_table(const TrainReport& report, const Words& words) {
   };
   row(words("computing", "计算"), b.compute);
   for (const Kind& kind : kKinds) {
-    row(words("waiting for ", "等待 ") + kind.prefix, b.*kind.exposed);
+    row(fmt::format("{}{}", words("waiting for ", "等待 "), kind.prefix), b.*kind.exposed);
   }
   row(words("bubble: filling, draining", "气泡：填充与排空"), report.detail.fill_drain_s);
   row(words("bubble: imbalance of stages", "气泡：阶段不均"),
@@ -83,32 +84,38 @@ std::string communication_table(const Result& r, const Words& words) {
     table.row({indented(kind.prefix), number(wire), number(std::max(0.0, wire - exposed)),
                number(exposed)});
   }
-  return any ? table.text() + "\n" : "";
+  if (!any) return {};
+  const std::string note = words(
+      "Waited for is also the slower GPU of a group (tp) and the slower replica (dp), and what "
+      "traffic adds to the kernels above it (dp).",
+      "等待也包括等同组较慢的卡（tp）、较慢的副本（dp），以及通信使其上内核变慢的部分（dp）。");
+  return table.text() + paragraph(note, 0) + "\n";
 }
 
 std::string phase_tables(const Result& r, const Words& words) {
   if (r.phases.empty()) return {};
   base::Table what(
-      {words("Phases", "通信阶段"), words("op", "操作"), words("ranks", "卡数"),
-       words("bytes", "字节"), words("per step", "每步次数"), words("level", "层级")},
+      {words("Phases", "通信阶段"), words("op", "操作"), words("ranks", "卡数"), "MB",
+       words("per step", "每步次数"), words("level", "层级")},
       {Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
-  base::Table times(
-      {"", words("mean us", "均值 us"), words("sigma us", "标准差 us"), "p99 us", "busbw GB/s",
-       words("busiest link", "最忙的链路"), words("used %", "利用率 %")},
-      {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft,
-       Align::kRight});
+  base::Table times({words("busbw in GB/s", "总线带宽 GB/s"), words("mean ms", "均值 ms"),
+                     words("sigma %", "标准差 %"), "p99 ms", "busbw",
+                     words("busiest link", "最忙的链路"), words("used %", "占用 %")},
+                    {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
+                     Align::kLeft, Align::kRight});
   for (const PhaseReport& phase : r.phases) {
-    const std::string name = indented(shortened(phase.name, kPhaseWidth));
-    const std::string level = phase.inside_nodes ? words("node", "节点内")
-                              : phase.flow       ? "flow"
-                                                 : "packet";
+    const std::string name = shortened(phase.name, kPhaseWidth);
+    const char* level = phase.inside_nodes ? words("node", "节点内")
+                        : phase.flow       ? "flow"
+                                           : "packet";
     what.row({name, std::string(collective::name_of(phase.op)), std::to_string(phase.ranks),
-              number(static_cast<double>(phase.size.count())), number(phase.times_per_step),
-              level});
+              number(phase.size.gb() * 1e3), number(phase.times_per_step), level});
     const bool known = !phase.busiest_link.empty();
-    times.row({name, number(phase.mean_s * 1e6), number(phase.sigma_s * 1e6),
-               number(phase.p99_s * 1e6), number(busbw_gb_per_s(phase)),
-               known ? phase.busiest_link : "-", known ? number(phase.busiest_pct) : "-"});
+    times.row({name, number(phase.mean_s * 1e3),
+               fmt::format("{:.2f}", 100 * phase.sigma_s / phase.mean_s), number(phase.p99_s * 1e3),
+               number(busbw_gb_per_s(phase)),
+               known ? shortened(phase.busiest_link, kLinkWidth) : "-",
+               known ? number(phase.busiest_pct) : "-"});
   }
   return what.text() + "\n" + times.text() + "\n";
 }
@@ -158,14 +165,16 @@ std::string jitter_table(const TrainReport& report, const Words& words) {
   for (const JitterSource& source : sources) {
     if (source.kind != JitterSource::Kind::kAll) squares += source.sigma_s * source.sigma_s;
     table.row({indented(name_of(source.kind, words)), number(source.mean_s),
-               number((source.mean_s - sources.front().mean_s) * 1e3), number(source.sigma_s * 1e3),
-               number(100 * source.sigma_s / source.mean_s)});
+               fmt::format("{:.2f}", (source.mean_s - sources.front().mean_s) * 1e3),
+               fmt::format("{:.2f}", source.sigma_s * 1e3),
+               fmt::format("{:.3f}", 100 * source.sigma_s / source.mean_s)});
   }
   const std::string note = fmt::format(
       fmt::runtime(words(
           "Independent variances add: the sources one by one make {} ms, together {} "
-          "ms; the rest is that passes wait for the latest of several.",
-          "独立来源的方差相加：各来源合计 {} ms，一起重放 {} ms；差别来自多方中等待最迟者。")),
+          "ms; the rest is how they act on one another, as passes wait for the latest of several.",
+          "独立来源的方差相加：各来源合计 {} ms，一起重放 {} "
+          "ms；差别来自相互作用：要等多方中最迟者。")),
       number(std::sqrt(squares) * 1e3), number(sources.back().sigma_s * 1e3));
   return table.text() + paragraph(note, 0) + "\n";
 }
