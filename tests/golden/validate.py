@@ -14,11 +14,8 @@ def main() -> int:
     with open(document_path, encoding="utf-8") as file:
         document = json.load(file)
     jsonschema.Draft202012Validator.check_schema(schema)
-    # Schemas of one folder refer to one another by `$id`.
-    siblings = [json.loads(path.read_text(encoding="utf-8"))
-                for path in pathlib.Path(schema_path).parent.glob("*.schema.json")]
-    resolver = jsonschema.RefResolver.from_schema(
-        schema, store={sibling["$id"]: sibling for sibling in siblings if "$id" in sibling})
+    # A schema may refer to its neighbours by file name.
+    resolver = jsonschema.RefResolver(pathlib.Path(schema_path).resolve().as_uri(), schema)
     validator = jsonschema.Draft202012Validator(schema, resolver=resolver)
     errors = list(validator.iter_errors(document))
     for error in errors:

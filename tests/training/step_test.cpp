@@ -177,6 +177,24 @@ TEST(Jitter, groups_wait_for_their_slowest_gpu) {
   EXPECT_NEAR(base::mean(seconds), 3 * (1 + 0.01 * 1.4236), 3 * 0.01 * 0.05);
 }
 
+// A GPU that is slower for good holds up its group, and through it everyone; it adds no jitter.
+TEST(Stragglers, set_the_pace_of_all) {
+  StepWork work = plain(1, 4);
+  work.group = 2;
+  work.replicas = 4;
+  work.gradients = 0;
+  const auto seconds = [&] { return play(work, {{0}}, 20, 1, 1); };
+  const double alike = seconds()[0].seconds;
+  work.pace.assign(8, 1.0);
+  work.pace[5] = 1.25;
+  for (const Step& step : seconds()) {
+    EXPECT_NEAR(step.seconds, 1.25 * alike, 1e-9);
+    // Its peer waits as tp, the other replicas as dp: 3/4 of the GPUs, and 1/2 of the last quarter.
+    EXPECT_NEAR(step.breakdown.exposed_dp, 0.25 * alike * 3 / 4, 1e-9);
+    EXPECT_NEAR(step.breakdown.exposed_tp, 0.25 * alike / 8, 1e-9);
+  }
+}
+
 TEST(Jitter, grows_with_the_spread_of_communication) {
   const auto jitter = [](double spread) {
     StepWork work = data_parallel(2);
