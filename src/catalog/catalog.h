@@ -183,7 +183,7 @@ struct Price {
 struct Reliability {
   std::string id;
   std::string name;
-  double gpu_mtbf_h = 0;  ///< 0 here and below: it never does
+  double gpu_mtbf_h = 0;   ///< 0 here and below: it never does
   double host_mtbf_h = 0;  ///< without GPUs and adapters
   double adapter_mtbf_h = 0;
   double link_mtbf_h = 0;  ///< a cable with both ends
@@ -191,7 +191,8 @@ struct Reliability {
   double software_mtbf_gpu_h = 0;  ///< GPU-hours of a job between two failures of its software
   double detect_min = 0;           ///< until somebody knows
   double restart_min = 0;          ///< from then on until steps are made again
-  double storage_gb_per_s_per_gpu = 0;  ///< what checkpoints are written at, where nothing else says
+  double storage_gb_per_s_per_gpu =
+      0;  ///< what checkpoints are written at, where nothing else says
 };
 
 class Catalog {

@@ -68,7 +68,7 @@ struct CheckpointSpec {
 
 /// GPUs that are slower than others for the whole of a job.
 struct StragglerSpec {
-  double spread_pct = 0;  ///< sigma/mu of the time that equal GPUs take for the same
+  double spread_pct = 0;       ///< sigma/mu of the time that equal GPUs take for the same
   std::map<int, double> slow;  ///< rank of a GPU: its speed, of a usual one's
 };
 

@@ -53,8 +53,8 @@ std::vector<JitterSource> jitter_sources(const Study& study, const Job& job,
     // It cannot be had alone: what it adds to the network without it.
     JitterSource both = played(Kind::kBackground, alike, study.samples);
     both.mean_s += sources.front().mean_s - queueing.mean_s;
-    both.sigma_s = std::sqrt(std::max(
-        0.0, both.sigma_s * both.sigma_s - queueing.sigma_s * queueing.sigma_s));
+    both.sigma_s =
+        std::sqrt(std::max(0.0, both.sigma_s * both.sigma_s - queueing.sigma_s * queueing.sigma_s));
     sources.push_back(both);
   }
   if (!work.pace.empty()) {
@@ -95,15 +95,14 @@ double fill_drain(const Study& study) {
   }
   const double passes = b.compute - optimizer + b.exposed_tp + b.exposed_cp + b.exposed_ep;
   const auto chunks = static_cast<double>(work.stages[0].chunks.size());
-  const double share =
-      static_cast<double>(work.stages.size() - 1) / (chunks * work.micro_batches);
+  const double share = static_cast<double>(work.stages.size() - 1) / (chunks * work.micro_batches);
   return std::min(b.bubble, passes * share);
 }
 
 std::uint64_t nearest_to_the_mean(const std::vector<double>& seconds) {
   const double mean = base::mean(seconds);
-  const auto nearest = std::ranges::min_element(
-      seconds, {}, [&](double s) { return std::abs(s - mean); });
+  const auto nearest =
+      std::ranges::min_element(seconds, {}, [&](double s) { return std::abs(s - mean); });
   return static_cast<std::uint64_t>(nearest - seconds.begin());
 }
 

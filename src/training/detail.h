@@ -22,7 +22,7 @@ struct JitterSource {
     kAll,
   };
   Kind kind = Kind::kNone;
-  double mean_s = 0;   ///< of the step; of kBackground and kStragglers also
+  double mean_s = 0;  ///< of the step; of kBackground and kStragglers also
   double sigma_s = 0;
 };
 

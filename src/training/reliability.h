@@ -1,6 +1,6 @@
 #pragma once
-// What failures and checkpoints leave of a run. Components that stop a job are counted on the fabric
-// as built; the interval between checkpoints is Daly's, and so is the time that a run takes.
+// What failures and checkpoints leave of a run. Components that stop a job are counted on the
+// fabric as built; the interval between checkpoints is Daly's, and so is the time that a run takes.
 // Equations and sources: docs/models/training.md, "Failures and checkpoints".
 
 #include <string>
@@ -16,8 +16,8 @@ namespace fabricast::training {
 struct FailureCause {
   std::string component;  ///< "gpu", "host", "adapter", "link", "switch", "software"
   double count = 0;
-  double mtbf_h = 0;     ///< of one
-  double per_day = 0;    ///< of all
+  double mtbf_h = 0;   ///< of one
+  double per_day = 0;  ///< of all
 };
 
 struct ReliabilityReport {

@@ -219,8 +219,7 @@ void fill_step(const std::vector<Step>& steps, const scenario::ValidScenario& sc
 }
 
 /// Equal GPUs that are not equal: how long each takes for the same, 1: as the catalogue says.
-std::vector<double> paces(const scenario::StragglerSpec& stragglers, int gpus,
-                          std::uint64_t seed) {
+std::vector<double> paces(const scenario::StragglerSpec& stragglers, int gpus, std::uint64_t seed) {
   constexpr double kFastest = 0.5;
   if (stragglers.spread_pct == 0 && stragglers.slow.empty()) return {};
   std::vector<double> paces;
@@ -292,15 +291,13 @@ Study study(const Job& job, const Options& options) {
   fill_network(between, job.fabric, result);
   const network::Factory& idle = levels.factory(!result.packets);
   result.network.latency_us = network::idle_latency_us(idle, job.fabric);
-  result.network.bandwidth_gbps =
-      network::bandwidth_gbps(idle, job.fabric, Bytes(kBandwidthProbe));
+  result.network.bandwidth_gbps = network::bandwidth_gbps(idle, job.fabric, Bytes(kBandwidthProbe));
   fill_step(play(study.plan.step, study.samples, spec.iterations, scenario.seed, options.threads),
             scenario, spec, result);
   result.extrapolation_error = extrapolation_error(study.plan, result);
   result.memory = model::memory(spec.model, spec.shape);
   const double work_s = spec.tokens / result.tokens_per_s;
-  result.reliability =
-      reliability(spec, job.fabric, work_s, result.network.bandwidth_gbps / 8);
+  result.reliability = reliability(spec, job.fabric, work_s, result.network.bandwidth_gbps / 8);
   result.days = work_s / 86400 * 100 / result.reliability.goodput_pct;
   return study;
 }
