@@ -8,7 +8,7 @@ endif()
 install(DIRECTORY catalog/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fabricast/catalog
         FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES README.md README.zh.md CHANGELOG.md docs/result.schema.json
+install(FILES README.md README.zh.md CHANGELOG.md docs/result.schema.json docs/train.schema.json
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 

@@ -12,12 +12,9 @@
 #include "advice/advice.h"
 #include "answers.h"
 #include "base/progress.h"
-#include "collective/choice.h"
 #include "commands.h"
 #include "comparison.h"
-#include "faults.h"
-#include "flow_level.h"
-#include "packet/packet_network.h"
+#include "design.h"
 #include "report/outcomes.h"
 #include "report/report.h"
 
@@ -37,65 +34,13 @@ training::Options training_options(const ComparisonOptions& options) {
   return result;
 }
 
-/// The bill of the fabric as built, in the currency of the budget.
-cost::Bill bill_of(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
-                   const scenario::FabricChoice& choice, const fabric::Fabric& fabric) {
-  cost::BuildInputs inputs;
-  inputs.fabric = &fabric;
-  inputs.gpu = scenario.cluster.gpu;
-  inputs.adapter = choice.adapter;
-  inputs.network_switch = choice.network_switch;
-  if (scenario.budget) inputs.currency = scenario.budget->currency;
-  return cost::bill_of_materials(known, inputs);
-}
-
-/// A fabric of the scenario as built and priced, before anything is simulated on it.
-struct Design {
-  const scenario::FabricChoice* choice = nullptr;
-  std::shared_ptr<const fabric::Fabric> fabric;
-  training::Networks networks;
-  cost::Bill bill;
-};
-
-std::shared_ptr<const fabric::Fabric> one_node(fabric::TopologySpec spec) {
-  spec.kind = fabric::TopologyKind::kSingleSwitch;
-  spec.nodes = 1;
-  spec.management_ports = 0;
-  return std::make_shared<const fabric::Fabric>(fabric::build(spec));
-}
-
-Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
-                 std::size_t number, const ComparisonOptions& options) {
-  const scenario::FabricChoice& choice = scenario.fabrics[number];
-  Design design;
-  design.choice = &choice;
-  design.fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
-  const network::NodeLinkSpec inside = collective::node_links(scenario.cluster.gpu);
-  const packet::Faults faults = standing_faults_of(scenario, number, *design.fabric, options.quiet);
-  design.networks.packet = packet::factory(design.fabric, choice.profile, inside, faults);
-  design.networks.packet(scenario.seed);  // whatever cannot be built is refused here
-  design.networks.node = packet::factory(one_node(choice.topology), choice.profile, inside);
-  design.networks.flow = flow_level(scenario, choice, design.fabric, faults, options.lessons);
-  design.bill = bill_of(known, scenario, choice, *design.fabric);
-  return design;
-}
-
-/// The stages know keys; the file is the scenario, or that of the prices.
-base::Error located(const base::Error& error, const scenario::ValidScenario& scenario,
-                    std::size_t fabric, const std::string& catalog_directory) {
-  if (!error.where().key.starts_with("prices.")) return scenario::located(error, scenario, fabric);
-  base::Location where = error.where();
-  if (where.file.empty()) where.file = catalog_directory + "/prices.yaml";
-  return {error.kind(), where, error.message()};
-}
-
 /// All fabrics, so that the last one is refused before the first one is simulated.
 std::vector<Design> designs_of(const Knowledge& known, const scenario::ValidScenario& scenario,
                                const ComparisonOptions& options) {
   std::vector<Design> designs;
   for (std::size_t i = 0; i < scenario.fabrics.size(); ++i) {
     try {
-      designs.push_back(design_of(known.catalog, scenario, i, options));
+      designs.push_back(design_of(known.catalog, scenario, i, options.quiet, options.lessons));
       cost::cost_of(known.catalog, designs.back().bill, 0, 0);
     } catch (const base::Error& error) {
       throw located(error, scenario, i, known.directory);

@@ -19,9 +19,8 @@ constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
 /// Commands that the interface names and this version does not have.
-const std::vector<std::string> kLater = {"advise",    "bom",    "calibrate", "collective",
-                                         "console",   "export", "mcp",       "schedule",
-                                         "serve-sim", "trace",  "train"};
+const std::vector<std::string> kLater = {"advise", "bom", "calibrate", "collective", "console",
+                                         "export", "mcp", "schedule",  "serve-sim",  "trace"};
 
 /// The library's messages repeat the arguments as they are.
 int complain(const std::string& message) {
@@ -52,6 +51,7 @@ int run(int argc, char** argv) {
   program.set_version_flag("--version", "fabricast " FABRICAST_VERSION);
   program.require_subcommand(1);
   add_compare(program, chosen);
+  add_train(program, chosen);
   add_catalog(program, chosen);
   add_collective(program, chosen);
   add_flows(program, chosen);
@@ -61,6 +61,7 @@ int run(int argc, char** argv) {
   program.footer(
       "Examples:\n"
       "  fabricast compare examples/article/train-32-70b.yaml\n"
+      "  fabricast train examples/article/train-32-70b.yaml --fabric roce-v2 --trace step.json\n"
       "  fabricast catalog gpus h100-sxm\n"
       "`fabricast COMMAND --help` shows the flags of a command.");
   if (argc > 1) {

@@ -124,6 +124,7 @@ Catalog Catalog::load(const std::string& directory) {
   read_records(directory, "cables", c.cables_, c.entries_);
   read_records(directory, "models", c.models_, c.entries_);
   read_records(directory, "prices", c.prices_, c.entries_);
+  read_records(directory, "reliability", c.reliabilities_, c.entries_);
   const CatalogFile fabrics(directory + "/fabrics.yaml");
   ReadFabrics read = read_fabrics(fabrics, c, c.entries_);
   c.fabrics_ = std::move(read.profiles);
@@ -178,6 +179,9 @@ const LanguageModel& Catalog::model(std::string_view id, const base::Location& w
 }
 const Price& Catalog::price(std::string_view id, const base::Location& where) const {
   return find(prices_, "price", id, where);
+}
+const Reliability& Catalog::reliability(std::string_view id, const base::Location& where) const {
+  return find(reliabilities_, "record of reliability", id, where);
 }
 const FabricProfile& Catalog::fabric(std::string_view id, const base::Location& where) const {
   return find(fabrics_, "fabric", id, where);

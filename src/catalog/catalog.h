@@ -29,7 +29,7 @@ struct Value {
 /// One thing of the catalogue with the provenance of each of its values.
 struct Entry {
   std::string category;  ///< "gpus", "adapters", "slots", "hosts", "switches", "cables", "models",
-                         ///< "prices", "fabrics"
+                         ///< "prices", "reliability", "fabrics"
   std::string id;
   std::string name;
   std::vector<Value> values;
@@ -184,6 +184,22 @@ struct Price {
   std::string unit;      ///< "each", "per kWh", "per GPU-hour", "CNY per USD"
 };
 
+/// How often parts of a cluster stop a job: hours of one part between two interruptions.
+struct Reliability {
+  std::string id;
+  std::string name;
+  double gpu_mtbf_h = 0;   ///< 0 here and below: it never does
+  double host_mtbf_h = 0;  ///< without GPUs and adapters
+  double adapter_mtbf_h = 0;
+  double link_mtbf_h = 0;  ///< a cable with both ends
+  double switch_mtbf_h = 0;
+  double software_mtbf_gpu_h = 0;  ///< GPU-hours of a job between two failures of its software
+  double detect_min = 0;           ///< until somebody knows
+  double restart_min = 0;          ///< from then on until steps are made again
+  double storage_gb_per_s_per_gpu =
+      0;  ///< what checkpoints are written at, where nothing else says
+};
+
 class Catalog {
  public:
   /// Reads every file of `directory`. Throws base::Error (input) that names file, line and key on a
@@ -204,6 +220,7 @@ class Catalog {
   const Cable& cable(std::string_view id, const base::Location& where = {}) const;
   const LanguageModel& model(std::string_view id, const base::Location& where = {}) const;
   const Price& price(std::string_view id, const base::Location& where = {}) const;
+  const Reliability& reliability(std::string_view id, const base::Location& where = {}) const;
   const FabricProfile& fabric(std::string_view id, const base::Location& where = {}) const;
 
   const std::vector<Gpu>& gpus() const { return gpus_; }
@@ -214,6 +231,7 @@ class Catalog {
   const std::vector<Cable>& cables() const { return cables_; }
   const std::vector<LanguageModel>& models() const { return models_; }
   const std::vector<Price>& prices() const { return prices_; }
+  const std::vector<Reliability>& reliabilities() const { return reliabilities_; }
   const std::vector<FabricProfile>& fabrics() const { return fabrics_; }
   /// Everything, with provenance, in file order.
   const std::vector<Entry>& entries() const { return entries_; }
@@ -234,6 +252,7 @@ class Catalog {
   std::vector<Cable> cables_;
   std::vector<LanguageModel> models_;
   std::vector<Price> prices_;
+  std::vector<Reliability> reliabilities_;
   std::vector<FabricProfile> fabrics_;
   std::vector<Entry> entries_;
   std::uint64_t digest_ = 0;

@@ -118,6 +118,21 @@ const std::vector<RecordParameter<Adapter>>& parameters_of(const Adapter*) {
   return table;
 }
 
+const std::vector<RecordParameter<Reliability>>& parameters_of(const Reliability*) {
+  static const std::vector<RecordParameter<Reliability>> table = {
+      number("gpu_mtbf_h", &Reliability::gpu_mtbf_h, 0, 1e12),
+      number("host_mtbf_h", &Reliability::host_mtbf_h, 0, 1e12),
+      number("adapter_mtbf_h", &Reliability::adapter_mtbf_h, 0, 1e12),
+      number("link_mtbf_h", &Reliability::link_mtbf_h, 0, 1e12),
+      number("switch_mtbf_h", &Reliability::switch_mtbf_h, 0, 1e12),
+      number("software_mtbf_gpu_h", &Reliability::software_mtbf_gpu_h, 0, 1e12),
+      number("detect_min", &Reliability::detect_min, 0, 1e5),
+      number("restart_min", &Reliability::restart_min, 0, 1e5),
+      number("storage_gb_per_s_per_gpu", &Reliability::storage_gb_per_s_per_gpu, 1e-6, 1e4),
+  };
+  return table;
+}
+
 const std::vector<RecordParameter<Slot>>& parameters_of(const Slot*) {
   static const std::vector<RecordParameter<Slot>> table = {
       number("rate_gt_per_s", &Slot::rate_gt_per_s, 1, 1e3),
@@ -235,6 +250,8 @@ void check(const Adapter& adapter, const base::Location& where) {
 }
 
 void check(const Slot&, const base::Location&) {}
+
+void check(const Reliability&, const base::Location&) {}
 
 void check(const Host&, const base::Location&) {}
 

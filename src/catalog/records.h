@@ -38,6 +38,7 @@ const std::vector<RecordParameter<Switch>>& parameters_of(const Switch*);
 const std::vector<RecordParameter<Cable>>& parameters_of(const Cable*);
 const std::vector<RecordParameter<LanguageModel>>& parameters_of(const LanguageModel*);
 const std::vector<RecordParameter<Price>>& parameters_of(const Price*);
+const std::vector<RecordParameter<Reliability>>& parameters_of(const Reliability*);
 
 /// What keys of a record cannot say one by one. Throws base::Error (input) at `where`.
 void check(const Gpu& gpu, const base::Location& where);
@@ -48,5 +49,6 @@ void check(const Switch& network_switch, const base::Location& where);
 void check(const Cable& cable, const base::Location& where);
 void check(const LanguageModel& model, const base::Location& where);
 void check(const Price& price, const base::Location& where);
+void check(const Reliability& reliability, const base::Location& where);
 
 }  // namespace fabricast::catalog

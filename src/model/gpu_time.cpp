@@ -180,7 +180,8 @@ StageTime stage_time(const Gpu& gpu, const LanguageModel& m, const TrainingShape
   const StageLayers layers = stage_layers(m, p.pp, stage);
   for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
     Pass t = layer_time(c, layer);
-    if (shape.recompute) t.backward += t.forward;
+    if (shape.recompute == Recompute::kFull) t.backward += t.forward;
+    if (shape.recompute == Recompute::kSelective) t.backward += attention_time(c, layer).forward;
     sum += t;
   }
   if (holds_embedding(stage)) sum += embedding_time(c);

@@ -48,6 +48,12 @@ void check_counts(Problems& problems, const Parallelism& p, const TrainingShape&
                               p.dp, per_round));
   problems.unless(p.zero >= 0 && p.zero <= 3, "workload.parallelism.zero",
                   fmt::format("{}", p.zero), "0 to 3");
+  // Megatron-Core asks for both (schedules.py; arguments.py).
+  problems.unless(p.vpp == 1 || p.pp > 1, "workload.parallelism.vpp", fmt::format("{}", p.vpp),
+                  "1 without pipeline parallelism");
+  problems.unless(p.vpp == 1 || shape.micro_batches() % p.pp == 0, "workload.global_batch",
+                  fmt::format("{}, {} micro-batches", shape.global_batch, shape.micro_batches()),
+                  fmt::format("micro-batches in a multiple of pp {} with vpp {}", p.pp, p.vpp));
   // DeepSpeed's pipeline engine refuses it too: gradients summed over micro-batches stay whole.
   problems.unless(p.zero < 2 || p.pp == 1, "workload.parallelism.zero",
                   fmt::format("{} with pp {}", p.zero, p.pp),
@@ -64,6 +70,10 @@ void check_cuts(Problems& problems, const LanguageModel& m, const TrainingShape&
                   fmt::format("a divisor of {}, the key-value heads of {}", m.kv_heads, m.id));
   problems.unless(p.pp <= m.layers, "workload.parallelism.pp", fmt::format("{}", p.pp),
                   fmt::format("at most {}, the layers of {}", m.layers, m.id));
+  problems.unless(
+      p.vpp == 1 || m.layers % (p.pp * p.vpp) == 0, "workload.parallelism.vpp",
+      fmt::format("{}", p.vpp),
+      fmt::format("pp {} x vpp in a divisor of {}, the layers of {}", p.pp, m.layers, m.id));
   // Causal attention is balanced by giving each rank two chunks of the sequence.
   const int pieces = p.tp * (p.cp > 1 ? 2 * p.cp : 1);
   problems.unless(shape.sequence % pieces == 0, "workload.sequence",
@@ -110,7 +120,7 @@ double tensor_parallel_s(const LanguageModel& m, const TrainingShape& shape, int
   const Parallelism& p = shape.parallelism;
   // All-gather and reduce-scatter around attention and around the MLP, forward and backward, and
   // once more to recompute (Korthikanti et al. 2022, section 4.2.2).
-  const double collectives = shape.recompute ? 12 : 8;
+  const double collectives = shape.recompute == Recompute::kFull ? 12 : 8;
   const double bytes = 2.0 * shape.micro_batch * shape.sequence / p.cp * m.hidden;
   return layers * collectives * ring_s(bytes, p.tp, rates.inside_gb_per_s, rates.inside_latency_s);
 }
@@ -148,9 +158,10 @@ double estimate_step_s(const Gpu& gpu, const LanguageModel& m, const TrainingSha
     const double bytes = 2.0 * shape.micro_batch * shape.sequence / p.cp * m.hidden / p.tp;
     hop = 2 * bytes / ((inside ? rates.inside_gb_per_s : rates.nic_gb_per_s) * 1e9);
   }
-  // 1F1B: every stage is busy for m micro-batches, and pp - 1 pass while the pipeline fills and
+  // Every stage is busy for m micro-batches, and (pp - 1)/vpp pass while the pipeline fills and
   // drains (Narayanan et al. 2021, section 2.2).
-  return (shape.micro_batches() + p.pp - 1) * (slowest + hop) + optimizer +
+  const double fill = (p.pp - 1.0) / p.vpp;
+  return (shape.micro_batches() + fill) * (slowest + hop) + optimizer +
          data_parallel_s(m, shape, gpus_per_node, rates);
 }
 
@@ -162,8 +173,9 @@ bool only_memory(const std::vector<LayoutProblem>& problems) {
 bool make_fit(const Gpu& gpu, const LanguageModel& m, TrainingShape& shape, int gpus,
               int gpus_per_node) {
   std::vector<LayoutProblem> problems = check_layout(gpu, m, shape, gpus, gpus_per_node);
-  if (only_memory(problems) && !shape.recompute) {
-    shape.recompute = true;
+  for (const Recompute more : {Recompute::kSelective, Recompute::kFull}) {
+    if (!only_memory(problems) || shape.recompute >= more) continue;
+    shape.recompute = more;
     problems = check_layout(gpu, m, shape, gpus, gpus_per_node);
   }
   return problems.empty();

@@ -50,21 +50,51 @@ BytesPerParameter bytes_per_parameter(catalog::Precision precision) {
   return {};
 }
 
+/// What selective recomputation of fused attention sets free: the log-sum-exp of every head, and
+/// attention's output where the next matrix keeps a quantised copy of its own.
+double attention_core_bytes_per_token(const catalog::LanguageModel& m,
+                                      catalog::Precision precision) {
+  const bool quantised =
+      precision == catalog::Precision::kFp8 || precision == catalog::Precision::kFp4;
+  return 4.0 * m.heads + (quantised ? 2.0 * m.heads * value_dim(m) : 0);
+}
+
+/// Passes forward whose activations a stage holds at most, in model chunks. 1F1B: pp - i of stage i
+/// (Narayanan et al. 2021, section 2.2). Interleaved: the warm-up of Megatron's schedule and one
+/// more (schedules.py: 2 (pp - i - 1) + (vpp - 1) pp).
+int chunks_in_flight(const TrainingShape& shape, int stage) {
+  const Parallelism& p = shape.parallelism;
+  const int warm_up = p.vpp > 1 ? 2 * (p.pp - stage - 1) + (p.vpp - 1) * p.pp : p.pp - stage - 1;
+  return std::min(warm_up + 1, shape.micro_batches() * p.vpp);
+}
+
 double layers_activation_bytes(const catalog::LanguageModel& m, const TrainingShape& shape,
                                int stage, double tokens, double element) {
   const Parallelism& p = shape.parallelism;
-  const StageLayers layers = stage_layers(m, p.pp, stage);
-  // 1F1B: stage i holds at most pp - i micro-batches (Narayanan et al. 2021, section 2.2).
-  const double in_flight = std::min(p.pp - stage, shape.micro_batches());
   double kept = 0;
   double largest = 0;
-  for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
-    const double all = tokens * activation_bytes_per_token(m, layer, shape.precision) / p.tp;
-    // Full recomputation keeps a layer's input only, a shard of it under sequence parallelism.
-    kept += shape.recompute ? tokens * m.hidden * element / p.tp : all;
-    largest = std::max(largest, all);
+  for (int chunk = 0; chunk < p.vpp; ++chunk) {
+    const StageLayers layers = stage_layers(m, p.pp * p.vpp, chunk * p.pp + stage);
+    for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
+      const double all = tokens * activation_bytes_per_token(m, layer, shape.precision) / p.tp;
+      const double core = tokens * attention_core_bytes_per_token(m, shape.precision) / p.tp;
+      largest = std::max(largest, all);
+      switch (shape.recompute) {
+        case Recompute::kNone:
+          kept += all;
+          break;
+        case Recompute::kSelective:
+          kept += all - core;
+          break;
+        case Recompute::kFull:
+          // A layer's input only, a shard of it under sequence parallelism.
+          kept += tokens * m.hidden * element / p.tp;
+      }
+    }
   }
-  return kept * in_flight + (shape.recompute ? largest : 0);
+  // One layer is whole while its backward pass runs.
+  const double whole = shape.recompute == Recompute::kFull ? largest : 0;
+  return kept * chunks_in_flight(shape, stage) / p.vpp + whole;
 }
 
 Memory stage_memory(const catalog::LanguageModel& m, const TrainingShape& shape, int stage) {
@@ -138,6 +168,11 @@ double activation_bytes_per_token(const catalog::LanguageModel& m, int layer,
     plain += hidden * m.experts_per_token;
   }
   return plain * element + inputs * gemm_input + 4 * heads;
+}
+
+double checkpoint_bytes(const catalog::LanguageModel& m, catalog::Precision precision) {
+  const BytesPerParameter bytes = bytes_per_parameter(precision);
+  return parameters(m) * (bytes.weights + bytes.optimizer);
 }
 
 Memory memory(const catalog::LanguageModel& m, const TrainingShape& shape) {

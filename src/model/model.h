@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -19,9 +20,12 @@ struct Parallelism {
   int cp = 1;
   int ep = 1;
   int zero = 1;  ///< ZeRO stage over dp: 0, 1, 2 or 3
+  /// Model chunks of a pipeline stage (Narayanan et al. 2021, section 2.2, v): chunk c of stage s
+  /// is part c * pp + s of pp * vpp parts of the model. 1: one contiguous part, 1F1B.
+  int vpp = 1;
   int gpus() const { return tp * pp * dp * cp; }
 };
-/// "tp 4 x pp 4 x dp 2, ZeRO-1".
+/// "tp 4 x pp 4 x dp 2, vpp 2, ZeRO-1".
 std::string to_string(const Parallelism& p);
 
 /// Parameters of one layer and of the whole model, counted matrix by matrix (norms included).
@@ -45,6 +49,15 @@ double output_head_flops(const catalog::LanguageModel& m, int sequence);
 /// square that it is: 6 x (parameters of matrices) + 6 x layers x heads x head_dim x sequence.
 double training_flops_per_token(const catalog::LanguageModel& m, int sequence);
 
+/// What the backward pass computes again instead of keeping it.
+enum class Recompute {
+  kNone,
+  kSelective,  ///< the core of attention (Korthikanti et al. 2022, section 5)
+  kFull,       ///< every layer from its input
+};
+/// "none", "selective", "full".
+std::string_view name_of(Recompute recompute);
+
 /// A training workload as far as time and memory depend on it.
 struct TrainingShape {
   int sequence = 4096;
@@ -52,14 +65,15 @@ struct TrainingShape {
   int micro_batch = 1;
   catalog::Precision precision = catalog::Precision::kBf16;  ///< of the GEMMs
   Parallelism parallelism;
-  bool recompute = false;  ///< full activation recomputation
+  Recompute recompute = Recompute::kNone;
   int micro_batches() const { return global_batch / (micro_batch * parallelism.dp); }
 };
 
 /// Bytes per GPU of the fullest pipeline stage, decimal GB. Adam in mixed precision as
 /// Megatron-Core counts it (bf16 weights, fp32 gradients and states, 18 B per parameter before
 /// sharding); FP8 adds quantised copies of the weights. Activations: Korthikanti et al. 2022 with
-/// fused attention, sequence parallelism over tp and no dropout; 1F1B keeps up to pp micro-batches.
+/// fused attention, sequence parallelism over tp and no dropout; 1F1B keeps up to pp micro-batches,
+/// interleaved 1F1B 1 + (pp - 1)/(pp vpp) times as much (the same paper, section 4.2.3).
 struct Memory {
   double weights_gb = 0;
   double gradients_gb = 0;
@@ -69,6 +83,8 @@ struct Memory {
   double total_gb = 0;
 };
 Memory memory(const catalog::LanguageModel& m, const TrainingShape& shape);
+/// Bytes of a checkpoint of the whole model: weights and the optimizer's states, each once.
+double checkpoint_bytes(const catalog::LanguageModel& m, catalog::Precision precision);
 
 /// Times of one GPU of a stage for one micro-batch, seconds: roofline of FLOPs against peak x
 /// efficiency and bytes against memory bandwidth, plus launches.
@@ -100,8 +116,8 @@ std::vector<LayoutProblem> check_layout(const catalog::Gpu& gpu, const catalog::
 
 /// The layout that `parallelism: auto` means: among those that fit, the fastest by compute time,
 /// bubble and a first estimate of communication at the NIC and NVLink rates given. Also decides
-/// `recompute` (off where memory allows). Returns an empty vector when nothing fits, else the best
-/// first, at most five.
+/// `recompute` (the least that memory allows). Returns an empty vector when nothing fits, else the
+/// best first, at most five.
 struct LayoutChoice {
   TrainingShape shape;
   double estimated_step_s = 0;

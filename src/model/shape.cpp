@@ -210,10 +210,23 @@ double stage_parameters(const catalog::LanguageModel& m, const Parallelism& p, i
   return held.shared + held.expert;
 }
 
+std::string_view name_of(Recompute recompute) {
+  switch (recompute) {
+    case Recompute::kNone:
+      return "none";
+    case Recompute::kSelective:
+      return "selective";
+    case Recompute::kFull:
+      return "full";
+  }
+  return "";
+}
+
 std::string to_string(const Parallelism& p) {
   std::string text = fmt::format("tp {} x pp {} x dp {}", p.tp, p.pp, p.dp);
   if (p.cp > 1) text += fmt::format(" x cp {}", p.cp);
   if (p.ep > 1) text += fmt::format(", ep {}", p.ep);
+  if (p.vpp > 1) text += fmt::format(", vpp {}", p.vpp);
   if (p.zero > 0) text += fmt::format(", ZeRO-{}", p.zero);
   return text;
 }

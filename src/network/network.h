@@ -120,6 +120,9 @@ class Network {
   virtual void run() = 0;
   virtual void stop() = 0;
   virtual Counters counters() const = 0;
+  /// What every port has sent since the start, headers and gaps included, in the order of the
+  /// fabric's ports; empty of a network that does not count it.
+  virtual std::vector<base::Bytes> sent_by_port() const { return {}; }
 };
 
 inline void Network::reduce(ReductionGroup /*group*/, base::Rank /*rank*/, base::Bytes /*size*/,

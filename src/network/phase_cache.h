@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,13 @@ struct PhaseSamples {
   Counters counters;  ///< summed over the simulated states
   std::vector<double> probe_latencies_us;
   double simulated_s = 0;  ///< simulated time summed over the states
+  /// The link between nodes that was used most, on average over the states; none where nobody
+  /// counted.
+  struct LinkLoad {
+    fabric::PortId port;
+    double utilisation = 0;  ///< of its rate while the phase lasted
+  };
+  std::optional<LinkLoad> busiest;
 };
 
 class PhaseCache {

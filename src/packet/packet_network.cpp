@@ -33,6 +33,12 @@ std::unique_ptr<PacketNetwork> make(std::shared_ptr<const fabric::Fabric> fabric
 
 // What is too long for the switches goes in pieces; each claims them anew when the one before is
 // complete.
+std::vector<base::Bytes> PacketNetwork::sent_by_port() const {
+  std::vector<base::Bytes> sent;
+  for (const LinkUse& link : links()) sent.push_back(link.sent);
+  return sent;
+}
+
 void PacketNetwork::reduce(network::ReductionGroup group, base::Rank rank, base::Bytes size,
                            const network::Callback& on_complete) {
   const base::Bytes piece = std::min(size, largest_reduction());

@@ -33,6 +33,8 @@ class PacketNetwork : public network::Network {
   /// Threads that share the run; 1 where it could not be shared.
   virtual int threads() const { return 1; }
 
+  std::vector<base::Bytes> sent_by_port() const final;
+
   void reduce(network::ReductionGroup group, base::Rank rank, base::Bytes size,
               const network::Callback& on_complete) final;
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/report.h"
+#include "report/train.h"
 
 namespace fabricast::report {
 
@@ -51,7 +52,37 @@ Json collective_json(const training::PhaseReport& phase) {
   }
   json["states"] = phase.states;
   json["level"] = phase.flow ? "flow" : "packet";
+  put(json, "p99_us", phase.p99_s * 1e6);
+  put(json, "times_per_step", phase.times_per_step);
+  if (!phase.busiest_link.empty()) {
+    json["busiest_link"] = phase.busiest_link;
+    put(json, "busiest_link_pct", phase.busiest_pct);
+  }
   put(json, "extrapolation_error_pct", 100 * phase.extrapolation_error);
+  return json;
+}
+
+/// Where nothing fails there is no time between failures.
+Json reliability_json(const training::ReliabilityReport& r) {
+  Json json = Json::object();
+  if (r.mtbf_h > 0) put(json, "mtbf_h", r.mtbf_h);
+  put(json, "interruptions", r.interruptions);
+  put(json, "checkpoint_gb", r.checkpoint_gb);
+  put(json, "checkpoint_write_s", r.write_s);
+  if (r.interval_s > 0) put(json, "checkpoint_interval_s", r.interval_s);
+  put(json, "recovery_s", r.recovery_s);
+  put(json, "checkpoint_pct", r.checkpoint_pct);
+  put(json, "lost_pct", r.lost_pct);
+  put(json, "recovery_pct", r.recovery_pct);
+  Json& causes = json["causes"] = Json::array();
+  for (const training::FailureCause& cause : r.causes) {
+    Json entry = Json::object();
+    entry["component"] = cause.component;
+    put(entry, "count", cause.count);
+    put(entry, "mtbf_h", cause.mtbf_h);
+    put(entry, "per_day", cause.per_day);
+    causes.push_back(std::move(entry));
+  }
   return json;
 }
 
@@ -66,12 +97,20 @@ Json training_json(const training::Result& r) {
   put(parts, "exposed_ep", r.breakdown_s.exposed_ep);
   put(parts, "exposed_cp", r.breakdown_s.exposed_cp);
   put(parts, "bubble", r.breakdown_s.bubble);
+  Json& wire = json["on_the_wire_s"] = Json::object();
+  put(wire, "tp", r.wire_s.tp);
+  put(wire, "pp", r.wire_s.pp);
+  put(wire, "dp", r.wire_s.dp);
+  put(wire, "ep", r.wire_s.ep);
+  put(wire, "cp", r.wire_s.cp);
   put(json, "gpu_utilisation_pct", r.gpu_utilisation_pct);
   put(json, "gpu_utilisation_smi_pct", r.gpu_utilisation_smi_pct);
   put(json, "mfu_pct", r.mfu_pct);
   put(json, "jitter_pct", r.jitter_pct);
   put(json, "tokens_per_s", r.tokens_per_s);
   put(json, "days", r.days);
+  put(json, "goodput_pct", r.reliability.goodput_pct);
+  json["reliability"] = reliability_json(r.reliability);
   put(json, "extrapolation_error_pct", 100 * r.extrapolation_error);
   put(json, "memory_gb_per_gpu", r.memory.total_gb);
   return json;
@@ -184,6 +223,69 @@ Json verdict_json(const advice::Verdict& verdict) {
   return json;
 }
 
+const char* name_of(training::JitterSource::Kind kind) {
+  using Kind = training::JitterSource::Kind;
+  switch (kind) {
+    case Kind::kNone:
+      return "none";
+    case Kind::kKernels:
+      return "kernels";
+    case Kind::kQueueing:
+      return "queueing";
+    case Kind::kBackground:
+      return "background";
+    case Kind::kStragglers:
+      return "stragglers";
+    case Kind::kAll:
+      return "all";
+  }
+  return "";
+}
+
+Json layout_json(const model::TrainingShape& shape) {
+  const model::Parallelism& p = shape.parallelism;
+  Json json = {{"tp", p.tp}, {"pp", p.pp},   {"dp", p.dp},    {"cp", p.cp},
+               {"ep", p.ep}, {"vpp", p.vpp}, {"zero", p.zero}};
+  json["recompute"] = model::name_of(shape.recompute);
+  return json;
+}
+
+Json memory_json(const model::Memory& m) {
+  Json json = Json::object();
+  put(json, "weights", m.weights_gb);
+  put(json, "gradients", m.gradients_gb);
+  put(json, "optimizer", m.optimizer_gb);
+  put(json, "activations", m.activations_gb);
+  put(json, "overhead", m.overhead_gb);
+  put(json, "total", m.total_gb);
+  return json;
+}
+
+Json jitter_json(const std::vector<training::JitterSource>& sources) {
+  Json json = Json::array();
+  for (const training::JitterSource& source : sources) {
+    Json entry = Json::object();
+    entry["source"] = name_of(source.kind);
+    put(entry, "step_time_s", source.mean_s);
+    put(entry, "sigma_s", source.sigma_s);
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
+Json layouts_json(const std::vector<training::LayoutReport>& layouts) {
+  Json json = Json::array();
+  for (const training::LayoutReport& layout : layouts) {
+    Json entry = Json::object();
+    entry["parallelism"] = layout_json(layout.choice.shape);
+    put(entry, "estimated_step_s", layout.choice.estimated_step_s);
+    if (layout.refusal.empty()) put(entry, "step_time_s", layout.step_time_s);
+    entry["memory_gb"] = memory_json(layout.choice.memory);
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string json(const Comparison& comparison) {
@@ -198,6 +300,42 @@ std::string json(const Comparison& comparison) {
     fabrics[outcome.name] = outcome_json(outcome, one_node, comparison.peak_rss_mb);
   }
   result["verdict"] = verdict_json(comparison.verdict);
+  return result.dump(2) + "\n";
+}
+
+std::string train_json(const TrainReport& report) {
+  const training::Detail& detail = report.detail;
+  const training::Result& r = detail.result;
+  Json result = Json::object();
+  result["fabricast"] = FABRICAST_VERSION;
+  result["scenario"] = report.scenario->name;
+  result["seed"] = report.scenario->seed;
+  result["fabric"] = report.choice->profile.name;
+  result["kind"] = catalog::name_of(report.choice->profile.kind);
+  result["parallelism"] =
+      layout_json(std::get<scenario::TrainingSpec>(report.scenario->workload).shape);
+  result["training"] = training_json(r);
+  Json& bubble = result["bubble_s"] = Json::object();
+  put(bubble, "fill_drain", detail.fill_drain_s);
+  put(bubble, "imbalance", std::max(0.0, r.breakdown_s.bubble - detail.fill_drain_s));
+  Json& collectives = result["collectives"] = Json::array();
+  for (const auto& phase : r.phases) collectives.push_back(collective_json(phase));
+  if (const training::PhaseReport* phase = binding_phase(r)) {
+    Json& binding = result["bottleneck"] = Json::object();
+    binding["phase"] = phase->name;
+    if (!phase->busiest_link.empty()) {
+      binding["link"] = phase->busiest_link;
+      put(binding, "utilisation_pct", phase->busiest_pct);
+    }
+  }
+  result["jitter"] = jitter_json(detail.sources);
+  result["memory_gb"] = memory_json(r.memory);
+  if (!detail.layouts.empty()) result["layouts"] = layouts_json(detail.layouts);
+  Json& stats = result["stats"] = Json::object();
+  put(stats, "wall_s", report.wall_s);
+  stats["events"] = r.counters.events;
+  stats["packet_hops"] = r.counters.packet_hops;
+  put(stats, "peak_rss_mb", report.peak_rss_mb);
   return result.dump(2) + "\n";
 }
 

@@ -177,7 +177,7 @@ std::string memory_note(const scenario::ValidScenario& scenario,
     text += fmt::format(fmt::runtime(chinese ? "更宽裕的是 {}{}，{} GB。"
                                              : " The best with more room: {}{}, {} GB."),
                         model::to_string(roomier->shape.parallelism),
-                        roomier->shape.recompute ? (chinese ? "，重算激活" : ", recompute") : "",
+                        recompute_text(roomier->shape.recompute, chinese),
                         number(roomier->memory.total_gb));
   }
   return paragraph(text, 0);

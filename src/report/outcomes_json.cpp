@@ -49,9 +49,28 @@ auto members(Is<training::Breakdown> auto& s) {
   return std::tie(compute, tp, pp, dp, ep, cp, bubble);
 }
 
+auto members(Is<training::OnTheWire> auto& s) {
+  auto& [tp, pp, dp, ep, cp] = s;
+  return std::tie(tp, pp, dp, ep, cp);
+}
+
+auto members(Is<training::FailureCause> auto& s) {
+  auto& [component, count, mtbf, rate] = s;
+  return std::tie(component, count, mtbf, rate);
+}
+
+auto members(Is<training::ReliabilityReport> auto& s) {
+  auto& [causes, mtbf, size, write, interval, recovery, goodput, checkpoint, lost, recovering,
+         interruptions] = s;
+  return std::tie(causes, mtbf, size, write, interval, recovery, goodput, checkpoint, lost,
+                  recovering, interruptions);
+}
+
 auto members(Is<training::PhaseReport> auto& s) {
-  auto& [name, op, size, ranks, mean, sigma, error, states, flow] = s;
-  return std::tie(name, op, size, ranks, mean, sigma, error, states, flow);
+  auto& [name, op, size, ranks, mean, sigma, error, states, flow, p99, times, inside, link, used] =
+      s;
+  return std::tie(name, op, size, ranks, mean, sigma, error, states, flow, p99, times, inside, link,
+                  used);
 }
 
 auto members(Is<model::Memory> auto& s) {
@@ -60,10 +79,10 @@ auto members(Is<model::Memory> auto& s) {
 }
 
 auto members(Is<training::Result> auto& s) {
-  auto& [step, breakdown, utilisation, smi, mfu, jitter, tokens, days, error, memory, phases, steps,
-         packets, network, counters] = s;
-  return std::tie(step, breakdown, utilisation, smi, mfu, jitter, tokens, days, error, memory,
-                  phases, steps, packets, network, counters);
+  auto& [step, breakdown, wire, utilisation, smi, mfu, jitter, tokens, days, reliability, error,
+         memory, phases, steps, packets, network, counters] = s;
+  return std::tie(step, breakdown, wire, utilisation, smi, mfu, jitter, tokens, days, reliability,
+                  error, memory, phases, steps, packets, network, counters);
 }
 
 auto members(Is<cost::BomLine> auto& s) {

@@ -6,6 +6,7 @@
 
 #include "base/table.h"
 #include "report/hardware.h"
+#include "report/heading.h"
 #include "report/notes.h"
 #include "report/report.h"
 #include "report/text.h"
@@ -237,30 +238,6 @@ std::size_t columns(const std::vector<Outcome>& outcomes) {
   widest = std::min(widest, kMostColumn);
   const int room = kTerminalWidth - kLabelWidth - kGap - kUnitWidth;
   return static_cast<std::size_t>(std::max(1, room / (widest + kGap)));
-}
-
-std::string heading(const scenario::ValidScenario& scenario, bool chinese) {
-  const auto& job = std::get<scenario::TrainingSpec>(scenario.workload);
-  const auto& topology = scenario.cluster.topology;
-  const auto& shape = job.shape;
-  const std::string first =
-      fmt::format(fmt::runtime(chinese ? "{}：{}，{}，{}{}；种子 {}" : "{}: {}, {}, {}{}; seed {}"),
-                  scenario.name, job.model.name, catalog::name_of(shape.precision),
-                  model::to_string(shape.parallelism),
-                  shape.recompute ? (chinese ? "，重算激活" : ", recompute") : "", scenario.seed);
-  const std::string nodes =
-      chinese ? fmt::format("{} 个节点", topology.nodes)
-              : fmt::format("{} {}", topology.nodes, topology.nodes == 1 ? "node" : "nodes");
-  const std::string network =
-      topology.nodes == 1 ? std::string()
-                          : fmt::format(fmt::runtime(chinese ? "，{} {:g}:1" : ", {} {:g}:1"),
-                                        fabric::name_of(topology.kind), topology.oversubscription);
-  const std::string second =
-      fmt::format(fmt::runtime(chinese ? "{} 张 {}，{}，每节点 {} × {} Gb/s{}"
-                                       : "{} x {}, {} with {} x {} Gb/s{}"),
-                  scenario.cluster.gpus, scenario.cluster.gpu.name, nodes, topology.nics_per_node,
-                  number(topology.nic_rate.gbps()), network);
-  return paragraph(first, 0) + paragraph(second, 0);
 }
 
 }  // namespace

@@ -115,4 +115,16 @@ std::string shortened(std::string_view text, int width) {
   return prefix(text, width - 1) + "…";
 }
 
+std::string recompute_text(model::Recompute recompute, bool chinese) {
+  switch (recompute) {
+    case model::Recompute::kNone:
+      break;
+    case model::Recompute::kSelective:
+      return chinese ? "，选择性重算" : ", selective recompute";
+    case model::Recompute::kFull:
+      return chinese ? "，重算激活" : ", recompute";
+  }
+  return "";
+}
+
 }  // namespace fabricast::report

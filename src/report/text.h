@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/number.h"
+#include "model/model.h"
 
 namespace fabricast::report {
 
@@ -20,6 +21,9 @@ std::vector<std::string> wrap(std::string_view text, int width);
 
 /// `text` wrapped to the terminal, every line with `indent` spaces in front; ends in a newline.
 std::string paragraph(std::string_view text, int indent, int width = kTerminalWidth);
+
+/// ", recompute" behind a layout; empty without.
+std::string recompute_text(model::Recompute recompute, bool chinese);
 
 /// The beginning of `text` that takes at most `width` cells, with an ellipsis when it was cut.
 std::string shortened(std::string_view text, int width);

@@ -58,6 +58,20 @@ struct FabricChoice {
   fabric::TopologySpec topology;  ///< the cluster's, completed with this switch
 };
 
+/// How a job keeps its state.
+struct CheckpointSpec {
+  enum class To { kStorage, kLocal };
+  std::optional<double> every_s;  ///< none: as often as loses least
+  To to = To::kStorage;
+  double gb_per_s = 0;  ///< that storage takes in all, or the disks of a node; 0: as the catalogue
+};
+
+/// GPUs that are slower than others for the whole of a job.
+struct StragglerSpec {
+  double spread_pct = 0;       ///< sigma/mu of the time that equal GPUs take for the same
+  std::map<int, double> slow;  ///< rank of a GPU: its speed, of a usual one's
+};
+
 struct TrainingSpec {
   catalog::LanguageModel model;
   model::TrainingShape shape;
@@ -65,6 +79,9 @@ struct TrainingSpec {
       alternatives;  ///< of `parallelism: auto`, best first; else empty
   double tokens = 0;
   int iterations = 200;
+  catalog::Reliability reliability;  ///< with the scenario's `failures`; all 0: nothing fails
+  CheckpointSpec checkpoint;
+  StragglerSpec stragglers;
 };
 
 enum class SloMetric { kTtft, kTpot, kLatency };

@@ -46,7 +46,7 @@ std::vector<const base::yaml::Node*> list(base::yaml::Fields& fields, std::strin
 struct TrainingRequest {
   TrainingSpec spec;
   bool automatic = true;  ///< `parallelism: auto`
-  std::optional<bool> recompute;
+  std::optional<model::Recompute> recompute;
   bool dp_given = false;
 };
 

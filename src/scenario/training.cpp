@@ -36,7 +36,21 @@ void read_parallelism(const Node& node, TrainingRequest& request) {
   p.cp = degree(fields, "cp", 1024);
   p.ep = degree(fields, "ep", 10'000);
   p.zero = static_cast<int>(fields.integer("zero", 0, 3, p.zero));
+  p.vpp = degree(fields, "vpp", 10'000);
   fields.finish();
+}
+
+/// `true` and `false` are `full` and `none`.
+model::Recompute read_recompute(const Node& node) {
+  using model::Recompute;
+  if (node.kind == Node::Kind::kScalar) {
+    if (node.scalar == "true") return Recompute::kFull;
+    if (node.scalar == "false") return Recompute::kNone;
+    for (const Recompute r : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
+      if (node.scalar == model::name_of(r)) return r;
+    }
+  }
+  throw base::input_error(node.where, node.description(), "`none`, `selective` or `full`");
 }
 
 base::Error refusal(const LayoutProblem& problem, const Context& context) {
@@ -76,8 +90,9 @@ void check_given_layout(TrainingRequest& request, const ClusterSpec& cluster,
                                cluster.topology.gpus_per_node);
   };
   std::vector<LayoutProblem> found = problems();
-  if (!found.empty() && is_memory(found.front()) && !request.recompute) {
-    spec.shape.recompute = true;
+  for (const model::Recompute more : {model::Recompute::kSelective, model::Recompute::kFull}) {
+    if (request.recompute || found.empty() || !is_memory(found.front())) break;
+    spec.shape.recompute = more;
     found = problems();
   }
   if (!found.empty()) throw refusal(found.front(), context);
@@ -90,7 +105,7 @@ base::Error no_layout(const TrainingRequest& request, const ClusterSpec& cluster
   const TrainingSpec& spec = request.spec;
   const int gpus_per_node = cluster.topology.gpus_per_node;
   model::TrainingShape shape = spec.shape;
-  shape.recompute = request.recompute.value_or(true);
+  shape.recompute = request.recompute.value_or(model::Recompute::kFull);
   std::optional<LayoutProblem> leanest;
   std::optional<LayoutProblem> first;
   double least_gb = 0;
@@ -128,12 +143,90 @@ void choose_layout(TrainingRequest& request, const ClusterSpec& cluster, const C
       topology.nic_rate.gbps() * topology.nics_per_node / topology.gpus_per_node;
   spec.alternatives = model::choose_layouts(cluster.gpu, spec.model, spec.shape, cluster.gpus,
                                             topology.gpus_per_node, gbps_per_gpu);
-  if (request.recompute == false) {
-    std::erase_if(spec.alternatives,
-                  [](const model::LayoutChoice& choice) { return choice.shape.recompute; });
+  if (request.recompute) {
+    std::erase_if(spec.alternatives, [&](const model::LayoutChoice& choice) {
+      return choice.shape.recompute != *request.recompute;
+    });
   }
   if (spec.alternatives.empty()) throw no_layout(request, cluster, context);
   spec.shape = spec.alternatives.front().shape;
+}
+
+/// `none`, or what differs from the catalogue's.
+catalog::Reliability read_failures(Fields& fields, const Context& context) {
+  catalog::Reliability known = context.catalog.reliabilities().front();
+  const Node* node = fields.optional("failures");
+  if (node == nullptr) return known;
+  if (node->kind == Node::Kind::kScalar && node->scalar == "none") {
+    catalog::Reliability none;
+    none.id = "none";
+    none.storage_gb_per_s_per_gpu = known.storage_gb_per_s_per_gpu;
+    return none;
+  }
+  if (node->kind != Node::Kind::kMapping) {
+    throw base::input_error(node->where, node->description(),
+                            "`none` or a mapping such as `{gpu_mtbf_h: 50000, restart_min: 10}`");
+  }
+  Fields own(*node);
+  const std::pair<const char*, double catalog::Reliability::*> keys[] = {
+      {"gpu_mtbf_h", &catalog::Reliability::gpu_mtbf_h},
+      {"host_mtbf_h", &catalog::Reliability::host_mtbf_h},
+      {"adapter_mtbf_h", &catalog::Reliability::adapter_mtbf_h},
+      {"link_mtbf_h", &catalog::Reliability::link_mtbf_h},
+      {"switch_mtbf_h", &catalog::Reliability::switch_mtbf_h},
+      {"software_mtbf_gpu_h", &catalog::Reliability::software_mtbf_gpu_h},
+      {"detect_min", &catalog::Reliability::detect_min},
+      {"restart_min", &catalog::Reliability::restart_min}};
+  for (const auto& [key, member] : keys) {
+    if (own.has(key)) known.*member = own.number(key, 0, 1e12);
+  }
+  own.finish();
+  return known;
+}
+
+CheckpointSpec read_checkpoint(Fields& fields) {
+  CheckpointSpec result;
+  const Node* node = fields.optional("checkpoint");
+  if (node == nullptr) return result;
+  Fields own(*node);
+  if (const Node* every = own.optional("every_min")) {
+    if (every->kind != Node::Kind::kScalar || every->scalar != "auto") {
+      result.every_s = 60 * base::yaml::number(*every, 1e-3, 1e6);
+    }
+  }
+  if (own.choice("to", {"storage", "local"}, 0) == 1) result.to = CheckpointSpec::To::kLocal;
+  if (own.has("gb_per_s")) result.gb_per_s = own.number("gb_per_s", 1e-6, 1e9);
+  if (result.to == CheckpointSpec::To::kLocal && result.gb_per_s == 0) {
+    throw base::input_error(node->where, "`to: local` without `gb_per_s`",
+                            "what the disks of a node take, GB/s");
+  }
+  own.finish();
+  return result;
+}
+
+StragglerSpec read_stragglers(Fields& fields) {
+  StragglerSpec result;
+  const Node* node = fields.optional("stragglers");
+  if (node == nullptr) return result;
+  Fields own(*node);
+  result.spread_pct = own.number("spread_pct", 0, 20, 0);
+  for (const Node* item : list(own, "slow")) {
+    Fields one(*item);
+    const int gpu = static_cast<int>(one.integer("gpu", 0, kMostGpus - 1));
+    result.slow[gpu] = one.number("speed", 0.01, 1);
+    one.finish();
+  }
+  own.finish();
+  return result;
+}
+
+void check_stragglers(const StragglerSpec& stragglers, const ClusterSpec& cluster,
+                      const Context& context) {
+  for (const auto& [gpu, speed] : stragglers.slow) {
+    if (gpu < cluster.gpus) continue;
+    throw base::input_error(context.where("workload.stragglers.slow"), fmt::format("GPU {}", gpu),
+                            fmt::format("GPUs 0 to {}", cluster.gpus - 1));
+  }
 }
 
 }  // namespace
@@ -148,16 +241,20 @@ TrainingRequest read_training(Fields& fields, const Context& context) {
   shape.global_batch = static_cast<int>(fields.integer("global_batch", 1, 1'000'000'000));
   shape.micro_batch = static_cast<int>(fields.integer("micro_batch", 1, 1024, 1));
   if (const Node* node = fields.optional("parallelism")) read_parallelism(*node, request);
-  if (fields.has("recompute")) request.recompute = fields.boolean("recompute", false);
-  shape.recompute = request.recompute.value_or(false);
+  if (const Node* node = fields.optional("recompute")) request.recompute = read_recompute(*node);
+  shape.recompute = request.recompute.value_or(model::Recompute::kNone);
   spec.tokens = fields.number("tokens", 1, 1e18);
   spec.iterations = static_cast<int>(fields.integer("iterations", 2, 1'000'000, spec.iterations));
+  spec.reliability = read_failures(fields, context);
+  spec.checkpoint = read_checkpoint(fields);
+  spec.stragglers = read_stragglers(fields);
   fields.finish();
   return request;
 }
 
 TrainingSpec check_training(TrainingRequest request, const ClusterSpec& cluster,
                             const Context& context) {
+  check_stragglers(request.spec.stragglers, cluster, context);
   if (request.automatic) {
     choose_layout(request, cluster, context);
   } else {

@@ -11,6 +11,7 @@ using base::Rank;
 using catalog::LanguageModel;
 using collective::Op;
 using model::Parallelism;
+using model::Recompute;
 using model::TrainingShape;
 
 using Groups = std::vector<std::vector<Rank>>;
@@ -53,18 +54,38 @@ struct Planner {
   double tokens() const {
     return static_cast<double>(shape().micro_batch) * shape().sequence / p().cp;
   }
-  /// The longest time of any stage, for the skew between ranks.
+  /// The longest time of any model chunk, for the skew between ranks.
   double longest_forward() const {
     double t = 0;
-    for (const StageWork& s : plan.step.stages) t = std::max(t, s.forward_s);
+    for (const StageWork& s : plan.step.stages) {
+      for (const ChunkWork& c : s.chunks) t = std::max(t, c.forward_s);
+    }
     return t;
   }
   double longest_backward() const {
     double t = 0;
-    for (const StageWork& s : plan.step.stages) t = std::max(t, s.backward_s);
+    for (const StageWork& s : plan.step.stages) {
+      for (const ChunkWork& c : s.chunks) t = std::max(t, c.backward_s);
+    }
     return t;
   }
-  int most_layers() const { return model::stage_layers(m(), p().pp, 0).count; }
+  int parts() const { return p().pp * p().vpp; }
+  /// Layers of part `i` of the model, which is chunk i / pp of stage i % pp.
+  model::StageLayers layers(int i) const { return model::stage_layers(m(), parts(), i); }
+  int most_layers() const { return layers(0).count; }
+  ChunkWork& chunk(int i) {
+    return plan.step.stages[static_cast<std::size_t>(i % p().pp)]
+        .chunks[static_cast<std::size_t>(i / p().pp)];
+  }
+  /// Passes of a chunk in a step, in each direction.
+  double passes() const { return static_cast<double>(shape().micro_batches()) * p().vpp; }
+  /// The layout as if every chunk were a stage of its own.
+  TrainingShape by_chunk() const {
+    TrainingShape parted = shape();
+    parted.parallelism.pp = parts();
+    parted.parallelism.vpp = 1;
+    return parted;
+  }
 
   std::size_t add(std::string name, Op op, double size, Groups groups, double preceding_s,
                   double times_per_step) {
@@ -91,12 +112,15 @@ struct Planner {
 };
 
 void Planner::stages() {
-  for (int s = 0; s < p().pp; ++s) {
-    const model::StageTime t = model::stage_time(gpu, m(), shape(), s);
-    StageWork& stage = plan.step.stages.emplace_back();
-    stage.forward_s = t.forward_s;
-    stage.backward_s = t.backward_s;
-    stage.optimizer_s = t.optimizer_s;
+  const TrainingShape parted = by_chunk();
+  plan.step.stages.resize(static_cast<std::size_t>(p().pp));
+  for (StageWork& stage : plan.step.stages) stage.chunks.resize(static_cast<std::size_t>(p().vpp));
+  for (int i = 0; i < parts(); ++i) {
+    const model::StageTime t = model::stage_time(gpu, m(), parted, i);
+    chunk(i).forward_s = t.forward_s;
+    chunk(i).backward_s = t.backward_s;
+    chunk(i).layers = layers(i).count;
+    plan.step.stages[static_cast<std::size_t>(i % p().pp)].optimizer_s += t.optimizer_s;
   }
 }
 
@@ -105,19 +129,17 @@ void Planner::stages() {
 void Planner::tensor() {
   if (p().tp == 1) return;
   const double size = tokens() * m().hidden * element_bytes();
-  const double passes = shape().recompute ? 3 : 2;
-  const double times = 2.0 * most_layers() * passes * shape().micro_batches();
+  const double repeats = shape().recompute == Recompute::kFull ? 3 : 2;
+  const double times = 2.0 * most_layers() * repeats * passes();
   const double between = longest_forward() / (4.0 * most_layers());
   const auto gather =
       add("tp all-gather", Op::kAllGather, size, tensor_groups(p()), between, times);
   const auto scatter =
       add("tp reduce-scatter", Op::kReduceScatter, size, tensor_groups(p()), between, times);
-  for (int s = 0; s < p().pp; ++s) {
-    StageWork& stage = plan.step.stages[static_cast<std::size_t>(s)];
-    const double layers = model::stage_layers(m(), p().pp, s).count;
+  for (int i = 0; i < parts(); ++i) {
     for (const auto phase : {gather, scatter}) {
-      stage.forward.push_back({phase, 2 * layers, 0, CommKind::kTp});
-      stage.backward.push_back({phase, 2 * layers * (passes - 1), 0, CommKind::kTp});
+      chunk(i).forward.push_back({phase, 2.0 * layers(i).count, 0, CommKind::kTp});
+      chunk(i).backward.push_back({phase, 2.0 * layers(i).count * (repeats - 1), 0, CommKind::kTp});
     }
   }
 }
@@ -128,19 +150,20 @@ void Planner::context() {
   if (p().cp == 1) return;
   const double kv = 2.0 * std::max(1.0, static_cast<double>(m().kv_heads) / p().tp) * m().head_dim;
   const double size = tokens() * kv * element_bytes();
-  const double passes = shape().recompute ? 4 : 3;
-  const double times = (p().cp - 1.0) * most_layers() * passes * shape().micro_batches();
+  // Recomputing the core of attention repeats its exchange, too.
+  const bool again = shape().recompute != Recompute::kNone;
+  const double times = (p().cp - 1.0) * most_layers() * (again ? 4 : 3) * passes();
   const auto exchange = add("cp keys and values", Op::kSendRecv, size, context_groups(p()),
                             longest_forward() / most_layers(), times);
   const double rate = gpu.bf16_tflops * 1e12 * gpu.attention_efficiency;
   const double block = model::forward_flops(m(), 0, shape().sequence).attention *
                        shape().micro_batch / (p().tp * p().cp) / p().cp / rate;
-  for (int s = 0; s < p().pp; ++s) {
-    StageWork& stage = plan.step.stages[static_cast<std::size_t>(s)];
-    const double count = (p().cp - 1.0) * model::stage_layers(m(), p().pp, s).count;
-    stage.forward.push_back({exchange, count, block, CommKind::kCp});
-    if (shape().recompute) stage.backward.push_back({exchange, count, block, CommKind::kCp});
-    stage.backward.push_back({exchange, 2 * count, block * kAttentionBackward / 2, CommKind::kCp});
+  for (int i = 0; i < parts(); ++i) {
+    const double count = (p().cp - 1.0) * layers(i).count;
+    chunk(i).forward.push_back({exchange, count, block, CommKind::kCp});
+    if (again) chunk(i).backward.push_back({exchange, count, block, CommKind::kCp});
+    chunk(i).backward.push_back(
+        {exchange, 2 * count, block * kAttentionBackward / 2, CommKind::kCp});
   }
 }
 
@@ -148,20 +171,19 @@ void Planner::context() {
 void Planner::expert() {
   if (p().ep == 1 || m().experts == 0) return;
   const double size = tokens() / p().tp * m().experts_per_token * m().hidden * element_bytes();
-  const double passes = shape().recompute ? 3 : 2;
-  const auto layers_of = [&](int s) {
-    const auto l = model::stage_layers(m(), p().pp, s);
+  const double repeats = shape().recompute == Recompute::kFull ? 3 : 2;
+  const auto layers_of = [&](int i) {
+    const auto l = layers(i);
     return std::max(0, l.first + l.count - std::max(l.first, m().dense_layers));
   };
   int most = 0;
-  for (int s = 0; s < p().pp; ++s) most = std::max(most, layers_of(s));
+  for (int i = 0; i < parts(); ++i) most = std::max(most, layers_of(i));
   const auto exchange =
       add("ep exchange", Op::kAllToAll, size, expert_groups(p()),
-          longest_forward() / (2.0 * most_layers()), 2.0 * most * passes * shape().micro_batches());
-  for (int s = 0; s < p().pp; ++s) {
-    StageWork& stage = plan.step.stages[static_cast<std::size_t>(s)];
-    stage.forward.push_back({exchange, 2.0 * layers_of(s), 0, CommKind::kEp});
-    stage.backward.push_back({exchange, 2.0 * layers_of(s) * (passes - 1), 0, CommKind::kEp});
+          longest_forward() / (2.0 * most_layers()), 2.0 * most * repeats * passes());
+  for (int i = 0; i < parts(); ++i) {
+    chunk(i).forward.push_back({exchange, 2.0 * layers_of(i), 0, CommKind::kEp});
+    chunk(i).backward.push_back({exchange, 2.0 * layers_of(i) * (repeats - 1), 0, CommKind::kEp});
   }
 }
 
@@ -169,40 +191,41 @@ void Planner::pipeline() {
   if (p().pp == 1) return;
   const double size = tokens() * m().hidden * element_bytes() / p().tp;
   plan.step.activations = add("pp activations", Op::kSendRecv, size, pipeline_pairs(p(), false),
-                              longest_forward(), shape().micro_batches());
+                              longest_forward(), passes());
   plan.phases.back().one_way = true;
-  plan.step.activation_gradients =
-      add("pp activation gradients", Op::kSendRecv, size, pipeline_pairs(p(), true),
-          longest_backward(), shape().micro_batches());
+  plan.step.activation_gradients = add("pp activation gradients", Op::kSendRecv, size,
+                                       pipeline_pairs(p(), true), longest_backward(), passes());
   plan.phases.back().one_way = true;
 }
 
 void Planner::data() {
   const int ranks = p().dp * p().cp;
   if (ranks == 1) return;
+  const Parallelism parted = by_chunk().parallelism;
   double most = 0;
-  for (int s = 0; s < p().pp; ++s) most = std::max(most, model::stage_parameters(m(), p(), s));
-  for (int s = 0; s < p().pp; ++s) {
-    plan.step.stages[static_cast<std::size_t>(s)].bucket_share =
-        model::stage_parameters(m(), p(), s) / most;
+  for (int i = 0; i < parts(); ++i) most = std::max(most, model::stage_parameters(m(), parted, i));
+  for (int i = 0; i < parts(); ++i) {
+    chunk(i).bucket_share = model::stage_parameters(m(), parted, i) / most;
   }
+  const bool gathered = p().zero >= 3;
+  plan.step.sharding = gathered        ? Sharding::kParameters
+                       : p().zero == 2 ? Sharding::kGradients
+                                       : Sharding::kOptimizer;
   // FSDP gathers layer by layer; the distributed optimizer and DDP in Megatron by bucket.
   const double bucket = std::max(kBucketParameters, kBucketParametersPerRank * ranks);
-  plan.step.sharded_parameters = p().zero >= 3;
-  plan.step.buckets = plan.step.sharded_parameters
-                          ? most_layers()
-                          : std::max(1, static_cast<int>(std::ceil(most / bucket)));
+  plan.step.buckets =
+      gathered ? most_layers() : std::max(1, static_cast<int>(std::ceil(most / bucket)));
   const double parameters = most / plan.step.buckets;
-  const double times = plan.step.buckets;
+  const double times = static_cast<double>(plan.step.buckets) * p().vpp;
   const double between = longest_backward() / plan.step.buckets;
   const bool whole = p().zero == 0;
   plan.step.gradients =
       add("dp gradients", whole ? Op::kAllReduce : Op::kReduceScatter, parameters * kGradientBytes,
-          gradient_groups(p()), between, times * (p().zero >= 3 ? shape().micro_batches() : 1));
+          gradient_groups(p()), between, times * (p().zero >= 2 ? shape().micro_batches() : 1));
   if (whole) return;
   plan.step.parameters = add("dp parameters", Op::kAllGather, parameters * element_bytes(),
                              gradient_groups(p()), longest_forward() / plan.step.buckets,
-                             times * (p().zero >= 3 ? 2 * shape().micro_batches() : 1));
+                             times * (gathered ? 2 * shape().micro_batches() : 1));
 }
 
 }  // namespace
@@ -263,12 +286,13 @@ Groups gradient_groups(const Parallelism& p) {
 
 Groups pipeline_pairs(const Parallelism& p, bool backward) {
   Groups groups;
-  for (int pp = 0; pp + 1 < p.pp; ++pp) {
+  const int pairs = p.vpp > 1 ? p.pp : p.pp - 1;
+  for (int pp = 0; pp < pairs; ++pp) {
     for (int dp = 0; dp < p.dp; ++dp) {
       for (int cp = 0; cp < p.cp; ++cp) {
         for (int tp = 0; tp < p.tp; ++tp) {
           const Rank early = rank_of(p, tp, cp, dp, pp);
-          const Rank late = rank_of(p, tp, cp, dp, pp + 1);
+          const Rank late = rank_of(p, tp, cp, dp, (pp + 1) % p.pp);
           groups.push_back(backward ? std::vector{late, early} : std::vector{early, late});
         }
       }

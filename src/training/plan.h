@@ -37,14 +37,27 @@ struct CommTerm {
   CommKind kind = CommKind::kTp;
 };
 
-/// One GPU of a pipeline stage; times of one micro-batch.
-struct StageWork {
+/// A model chunk on one GPU; times of one micro-batch.
+struct ChunkWork {
   double forward_s = 0;
   double backward_s = 0;
-  double optimizer_s = 0;
   std::vector<CommTerm> forward;
   std::vector<CommTerm> backward;
-  double bucket_share = 1;  ///< of this stage's data-parallel buckets, of the size simulated
+  double bucket_share = 1;  ///< of this chunk's data-parallel buckets, of the size simulated
+  int layers = 1;
+};
+
+/// One GPU of a pipeline stage.
+struct StageWork {
+  std::vector<ChunkWork> chunks;
+  double optimizer_s = 0;
+};
+
+/// What the data-parallel ranks share out, and so when they must talk.
+enum class Sharding {
+  kOptimizer,   ///< ZeRO-0 and 1: gradients are reduced once per step, in the last backward
+  kGradients,   ///< ZeRO-2: in every backward, since they cannot be kept whole
+  kParameters,  ///< ZeRO-3, FSDP: parameters are gathered in every pass, too
 };
 
 /// What a step consists of, once the phases have been sampled.
@@ -52,13 +65,14 @@ struct StepWork {
   int replicas = 1;  ///< dp
   int group = 1;     ///< GPUs of one replica's stage: tp x cp
   int micro_batches = 1;
-  int buckets = 1;                  ///< data-parallel buckets of a stage
-  bool sharded_parameters = false;  ///< ZeRO-3: gathered in every forward and backward
-  double variation = 0;             ///< sigma/mu of a GPU's speed from step to step
-  double overlap_slowdown = 0;      ///< compute takes 1 + this while data-parallel traffic runs
+  int buckets = 1;  ///< data-parallel buckets of a chunk
+  Sharding sharding = Sharding::kOptimizer;
+  double variation = 0;         ///< sigma/mu of a GPU's speed from step to step
+  std::vector<double> pace;     ///< time of each rank's kernels, 1: as stated; empty: all 1
+  double overlap_slowdown = 0;  ///< compute takes 1 + this while data-parallel traffic runs
   std::vector<StageWork> stages;
-  std::optional<std::size_t> activations;           ///< phase, stage i to i + 1
-  std::optional<std::size_t> activation_gradients;  ///< phase, stage i + 1 to i
+  std::optional<std::size_t> activations;           ///< phase, to the next part of the model
+  std::optional<std::size_t> activation_gradients;  ///< phase, back
   std::optional<std::size_t> gradients;             ///< phase, one bucket
   std::optional<std::size_t> parameters;            ///< phase, one bucket
 };
@@ -74,7 +88,8 @@ std::vector<std::vector<base::Rank>> context_groups(const model::Parallelism& p)
 std::vector<std::vector<base::Rank>> expert_groups(const model::Parallelism& p);
 /// Data-parallel times context-parallel: the ranks that hold the same parameters.
 std::vector<std::vector<base::Rank>> gradient_groups(const model::Parallelism& p);
-/// Pairs (stage i, stage i + 1), or the other way round when `backward`.
+/// Pairs (stage i, stage i + 1), or the other way round when `backward`; with several model chunks
+/// also (last stage, first stage).
 std::vector<std::vector<base::Rank>> pipeline_pairs(const model::Parallelism& p, bool backward);
 
 Plan plan(const scenario::TrainingSpec& spec, const catalog::Gpu& gpu,

@@ -33,6 +33,7 @@ struct Run {
   double simulated_s = 0;
   Counters counters;
   std::vector<double> latencies_us;
+  std::vector<Bytes> sent;  ///< by port
 };
 
 std::unique_ptr<collective::Schedule> schedule_of(const Phase& phase,
@@ -81,6 +82,7 @@ Run simulate(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
   run.seconds = collective::run(*net, schedules, options).s();
   run.simulated_s = net->now().s();
   run.counters = net->counters();
+  run.sent = net->sent_by_port();
   if (probe) run.latencies_us = probe->latencies_us();
   return run;
 }
@@ -186,6 +188,24 @@ void extrapolate(const Phase& phase, const Ladder& ladder, PhaseSamples& samples
       std::max(2 * standard_error, ladder.disagreement) * q * mean * states / total;
 }
 
+/// Of the largest size that was simulated, on average over the states.
+std::optional<PhaseSamples::LinkLoad> busiest_link(const std::vector<Run>& states,
+                                                   const fabric::Fabric& fabric) {
+  std::optional<PhaseSamples::LinkLoad> busiest;
+  for (std::size_t i = 0; i < states[0].sent.size() && i < fabric.ports().size(); ++i) {
+    const fabric::PortId port(static_cast<std::uint32_t>(i));
+    double utilisation = 0;
+    for (const Run& run : states) {
+      const double busy = base::transmission_time(run.sent[i], fabric.port(port).rate).s();
+      utilisation += busy / run.simulated_s / static_cast<double>(states.size());
+    }
+    if (utilisation > 0 && (!busiest || utilisation > busiest->utilisation)) {
+      busiest = {port, utilisation};
+    }
+  }
+  return busiest;
+}
+
 }  // namespace
 
 void add_counters(Counters& sum, const Counters& more) {
@@ -251,6 +271,7 @@ PhaseSamples sample(const Phase& phase, const fabric::Fabric& fabric,
                                         run.latencies_us.end());
     }
   }
+  if (!phase.inside_nodes) samples.busiest = busiest_link(ladder.runs.back(), fabric);
   if (ladder.sizes.size() > 1) {
     extrapolate(phase, ladder, samples);
   } else {

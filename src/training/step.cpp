@@ -25,25 +25,28 @@ class Distribution {
   double draw(base::RandomStream& random) const {
     return (*sample_)[random.below(sample_->size())];
   }
-  /// Sum of `count` draws, of each what exceeds `hidden`.
-  double sum(double count, double hidden, base::RandomStream& random) const {
+  struct Sum {
+    double all = 0;
+    double exposed = 0;  ///< what exceeds the part that is hidden
+  };
+  /// Sum of `count` draws. Takes as many random numbers whatever the sample holds.
+  Sum sum(double count, double hidden, base::RandomStream& random) const {
+    Sum total;
     if (count <= kDrawsOneByOne) {
-      double total = 0;
       for (int i = 0; i < static_cast<int>(std::lround(count)); ++i) {
-        total += std::max(0.0, draw(random) - hidden);
+        const double t = draw(random);
+        total.all += t;
+        total.exposed += std::max(0.0, t - hidden);
       }
       return total;
     }
-    double mean = mean_;
-    double sigma = sigma_;
-    if (hidden > 0) {
-      std::vector<double> rest;
-      for (const double t : *sample_) rest.push_back(std::max(0.0, t - hidden));
-      mean = base::mean(rest);
-      sigma = base::standard_deviation(rest);
-    }
-    if (sigma <= 0) return count * mean;
-    return std::max(0.0, count * mean + std::sqrt(count) * sigma * random.normal());
+    const double z = std::sqrt(count) * random.normal();
+    total.all = std::max(0.0, count * mean_ + z * sigma_);
+    if (hidden <= 0) return {total.all, total.all};
+    std::vector<double> rest;
+    for (const double t : *sample_) rest.push_back(std::max(0.0, t - hidden));
+    total.exposed = std::max(0.0, count * base::mean(rest) + z * base::standard_deviation(rest));
+    return total;
   }
 
  private:
@@ -52,130 +55,15 @@ class Distribution {
   double sigma_;
 };
 
-/// How a stage's first forward and last backward differ from the others, per replica.
-struct Edge {
-  const std::vector<double>* gathered = nullptr;  ///< per stage x bucket: when parameters are there
-  int buckets = 1;
-  double slowdown = 0;
-};
-
-/// A forward that starts at `start` and must not use a bucket of parameters before it is there.
-double gathered_forward(double start, double duration, const double* gathered, const Edge& edge) {
-  const double chunk = duration / edge.buckets;
-  const double last = gathered[edge.buckets - 1];
-  double now = start;
-  for (int j = 0; j < edge.buckets; ++j) {
-    now = std::max(now, gathered[j]);
-    now += chunk * (now < last ? 1 + edge.slowdown : 1);
-  }
-  return now;
-}
-
-/// One replica's pipeline under 1F1B. Sends block the sender until they are through, as Megatron's
-/// p2p communication does without interleaving.
-class Pipeline {
- public:
-  Pipeline(const PipelineTimes& times, bool with_transfers, const Edge& edge, bool leave_last)
-      : t_(times),
-        with_transfers_(with_transfers),
-        edge_(edge),
-        leave_last_(leave_last),
-        free_(static_cast<std::size_t>(times.stages), 0),
-        end_(free_),
-        position_(static_cast<std::size_t>(times.stages), 0),
-        activation_(times.forward.size(), -1),
-        gradient_(times.forward.size(), -1) {
-    for (int s = 0; s < t_.stages; ++s) {
-      for (int k = 0; k < t_.micro_batches; ++k) {
-        if (s == 0) activation_[t_.at(s, k)] = 0;
-        if (s == t_.stages - 1) gradient_[t_.at(s, k)] = 0;
-      }
-    }
-  }
-
-  void run() {
-    bool moved = true;
-    while (moved) {
-      moved = false;
-      for (int s = 0; s < t_.stages; ++s) {
-        while (step(s)) moved = true;
-      }
-    }
-  }
-
-  double free(int stage) const { return free_[static_cast<std::size_t>(stage)]; }
-  double end() const { return *std::max_element(end_.begin(), end_.end()); }
-
- private:
-  /// Does the next operation of a stage; false when its input is not there or nothing is left.
-  bool step(int s) {
-    const auto stage = static_cast<std::size_t>(s);
-    const int m = t_.micro_batches;
-    const int warm_up = std::min(t_.stages - 1 - s, m);
-    const int i = position_[stage];
-    if (i >= 2 * m - (leave_last_ ? 1 : 0)) return false;
-    const bool steady = i >= warm_up && i < 2 * m - warm_up;
-    const bool forward = i < warm_up || (steady && (i - warm_up) % 2 == 0);
-    const int k = i < warm_up ? i
-                  : !steady   ? i - m
-                  : forward   ? warm_up + (i - warm_up) / 2
-                              : (i - warm_up) / 2;
-    if (!(forward ? do_forward(s, k) : do_backward(s, k))) return false;
-    ++position_[stage];
-    return true;
-  }
-
-  bool do_forward(int s, int k) {
-    const std::size_t here = t_.at(s, k);
-    if (activation_[here] < 0) return false;
-    double& free = free_[static_cast<std::size_t>(s)];
-    const double start = std::max(free, activation_[here]);
-    free = k == 0 && edge_.gathered != nullptr
-               ? gathered_forward(start, t_.forward[here],
-                                  edge_.gathered->data() + s * edge_.buckets, edge_)
-               : start + t_.forward[here];
-    if (s + 1 < t_.stages) {
-      if (with_transfers_) free += t_.to_next[here];
-      activation_[t_.at(s + 1, k)] = free;
-    }
-    return true;
-  }
-
-  bool do_backward(int s, int k) {
-    const std::size_t here = t_.at(s, k);
-    if (gradient_[here] < 0) return false;
-    double& free = free_[static_cast<std::size_t>(s)];
-    free = std::max(free, gradient_[here]) + t_.backward[here];
-    end_[static_cast<std::size_t>(s)] = free;
-    if (s > 0) {
-      if (with_transfers_) free += t_.to_previous[here];
-      gradient_[t_.at(s - 1, k)] = free;
-    }
-    return true;
-  }
-
-  const PipelineTimes& t_;
-  bool with_transfers_;
-  Edge edge_;
-  bool leave_last_;  ///< stop before the last backward of every stage
-  std::vector<double> free_;
-  std::vector<double> end_;
-  std::vector<int> position_;
-  std::vector<double> activation_;  ///< when the input of a forward is there; -1: unknown
-  std::vector<double> gradient_;
-};
-
 /// What one (replica, stage) does in a step.
 struct Cell {
   double compute = 0;  ///< of its mean GPU
   std::array<double, kCommKinds> exposed{};
-  double stalled = 0;            ///< ZeRO-3 transfers that compute does not cover
-  double busy = 0;               ///< all of the above, as long as the slowest GPU of the group
-  double fastest_optimizer = 0;  ///< of its mean GPU
-  double optimizer = 0;          ///< of its slowest
-  double free = 0;               ///< when its last backward may start
-  double last_backward = 0;
-  double last_transfer = 0;  ///< of the gradient that the last backward sends
+  std::array<double, kCommKinds> wire{};
+  double busy = 0;            ///< all of its passes, as long as the slowest GPU of the group
+  double mean_optimizer = 0;  ///< of its mean GPU
+  double optimizer = 0;       ///< of its slowest
+  double transfers = 0;
 };
 
 /// One iteration: draws all durations, then plays them three times.
@@ -187,9 +75,11 @@ class Iteration {
         phases_(phases),
         random_(seed, "step", index),
         stages_(static_cast<int>(work.stages.size())),
+        shape_{stages_, static_cast<int>(work.stages[0].chunks.size()), work.micro_batches},
         cells_(work.stages.size() * static_cast<std::size_t>(work.replicas)) {}
 
-  Step play();
+  /// `traced` may be null; else it gets what happened in replica 0.
+  Step play(TracedStep* traced = nullptr);
 
  private:
   Cell& cell(int replica, int stage) {
@@ -199,134 +89,112 @@ class Iteration {
   double draw(std::optional<std::size_t> phase) {
     return phase ? phases_[*phase].draw(random_) : 0;
   }
-  void draw_gathers();
-  PipelineTimes draw_times(int replica);
+  DataTraffic traffic();
+  PassTimes draw_times(int replica, TracedStep* traced);
   double draw_pass(const std::vector<CommTerm>& terms, double compute, double slowest, double mean,
-                   bool backward, double share, Cell& cell);
-  double drain();
-  Breakdown attribute(double gradients_done, double optimizer_done);
+                   Cell& cell, PassParts* parts);
+  Breakdown attribute(const Pipelines& ideal, const Pipelines& connected, double gradients_done,
+                      double optimizer_done);
+  OnTheWire on_the_wire(const Pipelines& whole);
 
   const StepWork& work_;
   const std::vector<Distribution>& phases_;
   base::RandomStream random_;
   int stages_;
+  PipelineShape shape_;
   std::vector<Cell> cells_;
-  std::vector<double> gathered_;
-  std::vector<double> ideal_;      ///< per replica: pipeline alone
-  std::vector<double> connected_;  ///< per replica: with transfers between stages
 };
 
-// All stages start to gather at the start of the step (align_param_gather), one bucket after the
-// other.
-void Iteration::draw_gathers() {
-  for (const StageWork& stage : work_.stages) {
-    double at = 0;
-    for (int j = 0; j < work_.buckets; ++j) {
-      at += draw(work_.parameters) * stage.bucket_share;
-      gathered_.push_back(at);
-    }
-  }
+DataTraffic Iteration::traffic() {
+  const auto bucket = [this](std::optional<std::size_t> phase) {
+    std::function<double(int, int)> drawn;
+    if (!phase) return drawn;
+    drawn = [this, phase](int stage, int chunk) {
+      return draw(phase) * work_.stages[static_cast<std::size_t>(stage)]
+                               .chunks[static_cast<std::size_t>(chunk)]
+                               .bucket_share;
+    };
+    return drawn;
+  };
+  return {work_.sharding, work_.buckets, work_.overlap_slowdown, bucket(work_.parameters),
+          bucket(work_.gradients)};
 }
 
 /// Duration of one forward or backward of the group, its parts booked in `cell`.
 double Iteration::draw_pass(const std::vector<CommTerm>& terms, double compute, double slowest,
-                            double mean, bool backward, double share, Cell& cell) {
-  double duration = compute * slowest;
-  cell.compute += compute * mean;
+                            double mean, Cell& cell, PassParts* parts) {
+  constexpr auto kTp = static_cast<std::size_t>(CommKind::kTp);
+  PassParts pass;
+  pass.compute = compute * mean;
   // Peers wait for the slowest of their group at the next collective.
-  cell.exposed[static_cast<std::size_t>(CommKind::kTp)] += compute * (slowest - mean);
+  pass.exposed[kTp] = compute * (slowest - mean);
+  double duration = compute * slowest;
   for (const CommTerm& term : terms) {
-    const double t = phases_[term.phase].sum(term.count, term.hidden_s, random_);
-    cell.exposed[static_cast<std::size_t>(term.kind)] += t;
-    duration += t;
+    const auto t = phases_[term.phase].sum(term.count, term.hidden_s, random_);
+    pass.wire[static_cast<std::size_t>(term.kind)] += t.all;
+    pass.exposed[static_cast<std::size_t>(term.kind)] += t.exposed;
+    duration += t.exposed;
   }
-  if (work_.sharded_parameters) {
-    double traffic = phases_[*work_.parameters].sum(work_.buckets, 0, random_) * share;
-    if (backward) traffic += phases_[*work_.gradients].sum(work_.buckets, 0, random_) * share;
-    const double stall = std::max(0.0, traffic - duration);
-    cell.stalled += stall;
-    duration += stall;
+  cell.compute += pass.compute;
+  for (std::size_t kind = 0; kind < kCommKinds; ++kind) {
+    cell.exposed[kind] += pass.exposed[kind];
+    cell.wire[kind] += pass.wire[kind];
   }
   cell.busy += duration;
+  if (parts != nullptr) *parts = pass;
   return duration;
 }
 
-PipelineTimes Iteration::draw_times(int replica) {
-  PipelineTimes times;
-  times.stages = stages_;
-  times.micro_batches = work_.micro_batches;
+PassTimes Iteration::draw_times(int replica, TracedStep* traced) {
+  PassTimes times;
   for (int s = 0; s < stages_; ++s) {
     const StageWork& stage = work_.stages[static_cast<std::size_t>(s)];
     double slowest = 0;
     double mean = 0;
     for (int g = 0; g < work_.group; ++g) {
-      const double pace = std::max(kFastest, 1 + work_.variation * random_.normal());
+      const auto rank = static_cast<std::size_t>(g + work_.group * (replica + work_.replicas * s));
+      const double own = work_.pace.empty() ? 1 : work_.pace[rank];
+      const double pace = own * std::max(kFastest, 1 + work_.variation * random_.normal());
       slowest = std::max(slowest, pace);
       mean += pace / work_.group;
     }
     Cell& here = cell(replica, s);
-    here.fastest_optimizer = stage.optimizer_s * mean;
+    here.mean_optimizer = stage.optimizer_s * mean;
     here.optimizer = stage.optimizer_s * slowest;
-    for (int k = 0; k < work_.micro_batches; ++k) {
-      times.forward.push_back(draw_pass(stage.forward, stage.forward_s, slowest, mean, false,
-                                        stage.bucket_share, here));
-      times.backward.push_back(draw_pass(stage.backward, stage.backward_s, slowest, mean, true,
-                                         stage.bucket_share, here));
-      times.to_next.push_back(draw(work_.activations));
-      times.to_previous.push_back(draw(work_.activation_gradients));
+    for (const ChunkWork& chunk : stage.chunks) {
+      for (int k = 0; k < work_.micro_batches; ++k) {
+        PassParts* forward = nullptr;
+        PassParts* backward = nullptr;
+        if (traced != nullptr) {
+          forward = &traced->forward.emplace_back();
+          backward = &traced->backward.emplace_back();
+        }
+        times.forward.push_back(
+            draw_pass(chunk.forward, chunk.forward_s, slowest, mean, here, forward));
+        times.backward.push_back(
+            draw_pass(chunk.backward, chunk.backward_s, slowest, mean, here, backward));
+        times.to_next.push_back(draw(work_.activations));
+        times.to_previous.push_back(draw(work_.activation_gradients));
+      }
     }
-    here.last_backward = times.backward.back();
-    here.last_transfer = times.to_previous.back();
   }
   return times;
 }
 
-/// The last backward of every stage, over which the gradient buckets are reduced as they become
-/// ready in all replicas. Returns when the last bucket of the last stage is done.
-double Iteration::drain() {
-  std::vector<double> arrival(static_cast<std::size_t>(work_.replicas), 0);
-  double done = 0;
-  for (int s = stages_ - 1; s >= 0; --s) {
-    const double share = work_.stages[static_cast<std::size_t>(s)].bucket_share;
-    std::vector<double> now;
-    for (int d = 0; d < work_.replicas; ++d) {
-      now.push_back(std::max(cell(d, s).free, arrival[static_cast<std::size_t>(d)]));
-    }
-    double wire = 0;
-    for (int j = 0; j < work_.buckets; ++j) {
-      double ready = 0;
-      for (int d = 0; d < work_.replicas; ++d) {
-        double& t = now[static_cast<std::size_t>(d)];
-        const bool busy = work_.gradients && wire > t;
-        t += cell(d, s).last_backward / work_.buckets * (busy ? 1 + work_.overlap_slowdown : 1);
-        ready = std::max(ready, t);
-      }
-      if (work_.gradients) wire = std::max(wire, ready) + draw(work_.gradients) * share;
-    }
-    for (int d = 0; d < work_.replicas; ++d) {
-      const double t = now[static_cast<std::size_t>(d)];
-      arrival[static_cast<std::size_t>(d)] = t + (s > 0 ? cell(d, s).last_transfer : 0);
-      done = std::max(done, t);
-    }
-    done = std::max(done, wire);
-  }
-  return done;
-}
-
-Breakdown Iteration::attribute(double gradients_done, double optimizer_done) {
+Breakdown Iteration::attribute(const Pipelines& ideal, const Pipelines& connected,
+                               double gradients_done, double optimizer_done) {
   Breakdown sum;
   for (int d = 0; d < work_.replicas; ++d) {
-    const auto r = static_cast<std::size_t>(d);
     for (int s = 0; s < stages_; ++s) {
       const Cell& c = cell(d, s);
-      sum.compute += c.compute + c.fastest_optimizer;
+      sum.compute += c.compute + c.mean_optimizer;
       sum.exposed_tp += c.exposed[static_cast<std::size_t>(CommKind::kTp)];
       sum.exposed_cp += c.exposed[static_cast<std::size_t>(CommKind::kCp)];
       sum.exposed_ep += c.exposed[static_cast<std::size_t>(CommKind::kEp)];
-      sum.bubble += ideal_[r] - c.busy;
-      sum.exposed_pp += connected_[r] - ideal_[r];
-      sum.exposed_dp += c.stalled + gradients_done - connected_[r] +
-                        (optimizer_done - gradients_done - c.fastest_optimizer);
+      sum.bubble += ideal.end(d) - c.busy;
+      sum.exposed_pp += connected.end(d) - ideal.end(d);
+      sum.exposed_dp +=
+          gradients_done - connected.end(d) + (optimizer_done - gradients_done - c.mean_optimizer);
     }
   }
   const auto cells = static_cast<double>(cells_.size());
@@ -337,47 +205,76 @@ Breakdown Iteration::attribute(double gradients_done, double optimizer_done) {
   return sum;
 }
 
-Step Iteration::play() {
-  if (work_.parameters) draw_gathers();
-  Edge edge;
-  if (work_.parameters && !work_.sharded_parameters) {
-    edge = {&gathered_, work_.buckets, work_.overlap_slowdown};
-  }
+OnTheWire Iteration::on_the_wire(const Pipelines& whole) {
+  OnTheWire sum;
   for (int d = 0; d < work_.replicas; ++d) {
-    const PipelineTimes times = draw_times(d);
-    ideal_.push_back(pipeline_time(times, false));
-    connected_.push_back(pipeline_time(times, true));
-    Pipeline whole(times, true, edge, true);
-    whole.run();
-    for (int s = 0; s < stages_; ++s) cell(d, s).free = whole.free(s);
+    for (int s = 0; s < stages_; ++s) {
+      const Cell& c = cell(d, s);
+      sum.tp += c.wire[static_cast<std::size_t>(CommKind::kTp)];
+      sum.cp += c.wire[static_cast<std::size_t>(CommKind::kCp)];
+      sum.ep += c.wire[static_cast<std::size_t>(CommKind::kEp)];
+      sum.pp += whole.sent_s(d, s);
+      sum.dp += whole.traffic_s(s);
+    }
   }
+  const auto cells = static_cast<double>(cells_.size());
+  for (double* part : {&sum.tp, &sum.cp, &sum.ep, &sum.pp, &sum.dp}) *part /= cells;
+  return sum;
+}
+
+Step Iteration::play(TracedStep* traced) {
+  std::vector<PassTimes> replicas;
+  for (int d = 0; d < work_.replicas; ++d) {
+    replicas.push_back(draw_times(d, d == 0 ? traced : nullptr));
+  }
+  Pipelines ideal(shape_, replicas, false);
+  ideal.run();
+  Pipelines connected(shape_, replicas, true);
+  connected.run();
+  const DataTraffic data = traffic();
+  Pipelines whole(shape_, replicas, true, &data, traced != nullptr ? &traced->timeline : nullptr);
+  whole.run();
   // The norm of all gradients is needed before anyone may take the optimizer's step.
-  const double gradients_done = drain();
+  const double gradients_done = whole.gradients_done();
   double longest = 0;
   for (const Cell& c : cells_) longest = std::max(longest, c.optimizer);
   Step step;
   step.seconds = gradients_done + longest;
-  step.breakdown = attribute(gradients_done, step.seconds);
+  step.breakdown = attribute(ideal, connected, gradients_done, step.seconds);
+  step.wire = on_the_wire(whole);
+  if (traced != nullptr) {
+    traced->step = step;
+    traced->shape = shape_;
+    traced->gradients_done = gradients_done;
+    for (int s = 0; s < stages_; ++s) traced->optimizer.push_back(cell(0, s).mean_optimizer);
+  }
   return step;
+}
+
+std::vector<Distribution> distributions(const std::vector<std::vector<double>>& samples) {
+  std::vector<Distribution> phases;
+  phases.reserve(samples.size());
+  for (const auto& sample : samples) phases.emplace_back(sample);
+  return phases;
 }
 
 }  // namespace
 
-double pipeline_time(const PipelineTimes& times, bool with_transfers) {
-  Pipeline pipeline(times, with_transfers, {}, false);
-  pipeline.run();
-  return pipeline.end();
-}
-
 std::vector<Step> play(const StepWork& work, const std::vector<std::vector<double>>& samples,
                        int iterations, std::uint64_t seed, int threads) {
-  std::vector<Distribution> phases;
-  phases.reserve(samples.size());
-  for (const auto& sample : samples) phases.emplace_back(sample);
+  const std::vector<Distribution> phases = distributions(samples);
   std::vector<Step> steps(static_cast<std::size_t>(iterations));
   base::parallel_for(steps.size(), threads,
                      [&](std::size_t i) { steps[i] = Iteration(work, phases, seed, i).play(); });
   return steps;
+}
+
+TracedStep trace(const StepWork& work, const std::vector<std::vector<double>>& samples,
+                 std::uint64_t seed, std::uint64_t index) {
+  const std::vector<Distribution> phases = distributions(samples);
+  TracedStep traced;
+  Iteration(work, phases, seed, index).play(&traced);
+  return traced;
 }
 
 }  // namespace fabricast::training

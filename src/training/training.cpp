@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "base/random.h"
 #include "base/statistics.h"
 #include "training/plan.h"
 #include "training/sampling.h"
 #include "training/step.h"
+#include "training/study.h"
 
 namespace fabricast::training {
 namespace {
@@ -80,7 +82,8 @@ SamplingSpec sampling_spec(const scenario::ValidScenario& scenario, const Option
   return spec;
 }
 
-PhaseReport report_of(const Phase& phase, const PhaseSamples& samples, bool flow) {
+PhaseReport report_of(const Phase& phase, const PhaseSamples& samples, bool flow,
+                      const fabric::Fabric& fabric) {
   PhaseReport report;
   report.flow = flow;
   report.name = phase.name;
@@ -91,6 +94,13 @@ PhaseReport report_of(const Phase& phase, const PhaseSamples& samples, bool flow
   report.sigma_s = base::standard_deviation(samples.seconds);
   report.extrapolation_error = samples.extrapolation_error;
   report.states = static_cast<int>(samples.seconds.size());
+  report.p99_s = base::percentile(samples.seconds, 99);
+  report.times_per_step = phase.times_per_step;
+  report.inside_nodes = phase.inside_nodes;
+  if (samples.busiest) {
+    report.busiest_link = fabric.port_name(samples.busiest->port);
+    report.busiest_pct = 100 * samples.busiest->utilisation;
+  }
   return report;
 }
 
@@ -185,6 +195,11 @@ void fill_step(const std::vector<Step>& steps, const scenario::ValidScenario& sc
     mean.exposed_ep += step.breakdown.exposed_ep / n;
     mean.exposed_cp += step.breakdown.exposed_cp / n;
     mean.bubble += step.breakdown.bubble / n;
+    result.wire_s.tp += step.wire.tp / n;
+    result.wire_s.pp += step.wire.pp / n;
+    result.wire_s.dp += step.wire.dp / n;
+    result.wire_s.ep += step.wire.ep / n;
+    result.wire_s.cp += step.wire.cp / n;
   }
   const double step_s = base::mean(result.step_times_s);
   result.step_time_s = step_s;
@@ -193,56 +208,110 @@ void fill_step(const std::vector<Step>& steps, const scenario::ValidScenario& sc
   result.jitter_pct = percent(base::standard_deviation(result.step_times_s), step_s);
   const double tokens = static_cast<double>(spec.shape.global_batch) * spec.shape.sequence;
   result.tokens_per_s = tokens / step_s;
-  result.days = spec.tokens / result.tokens_per_s / 86400;
   const double peak = scenario.cluster.gpu.peak_tflops(spec.shape.precision) * 1e12;
   const double flops = model::training_flops_per_token(spec.model, spec.shape.sequence) * tokens;
   result.mfu_pct = percent(flops, step_s * peak * scenario.cluster.gpus);
 }
 
+/// Equal GPUs that are not equal: how long each takes for the same, 1: as the catalogue says.
+std::vector<double> paces(const scenario::StragglerSpec& stragglers, int gpus, std::uint64_t seed) {
+  constexpr double kFastest = 0.5;
+  if (stragglers.spread_pct == 0 && stragglers.slow.empty()) return {};
+  std::vector<double> paces;
+  base::RandomStream random(seed, "spread between GPUs", 0);
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    paces.push_back(std::max(kFastest, 1 + stragglers.spread_pct / 100 * random.normal()));
+  }
+  for (const auto& [gpu, speed] : stragglers.slow) paces[static_cast<std::size_t>(gpu)] /= speed;
+  return paces;
+}
+
+struct Sampled {
+  const PhaseSamples* samples = nullptr;
+  bool flow = false;
+};
+
+std::vector<Sampled> sample_all(const Plan& plan, const Job& job, const Levels& levels,
+                                SamplingSpec sampling, base::Progress* progress) {
+  const Phase* probed = dominating(plan);
+  const int per_node = job.scenario.cluster.topology.gpus_per_node;
+  std::vector<Sampled> all;
+  for (const Phase& phase : plan.phases) {
+    sampling.flow = levels.flow(phase);
+    sampling.probe = &phase == probed && !sampling.flow;
+    const std::string key = key_of(phase, job.scenario, job.choice, job.fabric, sampling);
+    const PhaseSamples& found = job.cache.get(key, [&] {
+      return phase.inside_nodes
+                 ? sample(first_node(phase, per_node), job.fabric, levels.node(), sampling)
+                 : sample(phase, job.fabric, levels.factory(sampling.flow), sampling);
+    });
+    all.push_back({&found, sampling.flow});
+    if (progress != nullptr) progress->advance();
+  }
+  return all;
+}
+
+std::vector<std::vector<double>> seconds_of(const std::vector<Sampled>& sampled) {
+  std::vector<std::vector<double>> seconds;
+  for (const Sampled& phase : sampled) seconds.push_back(phase.samples->seconds);
+  return seconds;
+}
+
 }  // namespace
+
+Study study(const Job& job, const Options& options) {
+  const scenario::ValidScenario& scenario = job.scenario;
+  const auto& spec = std::get<scenario::TrainingSpec>(scenario.workload);
+  Study study;
+  study.plan =
+      training::plan(spec, scenario.cluster.gpu,
+                     collective::machine_of(scenario.cluster.gpu, job.fabric.spec(),
+                                            job.choice.profile, scenario.cluster.host.server.amd));
+  study.plan.step.pace = paces(spec.stragglers, scenario.cluster.gpus, scenario.seed);
+  const SamplingSpec sampling = sampling_spec(scenario, options);
+  const Levels levels(job.networks, options, sampling, job.fabric);
+  if (options.progress != nullptr) {
+    options.progress->next(job.choice.profile.name,
+                           static_cast<std::int64_t>(study.plan.phases.size()));
+  }
+  const auto sampled = sample_all(study.plan, job, levels, sampling, options.progress);
+  study.samples = seconds_of(sampled);
+
+  Result& result = study.result;
+  std::vector<const PhaseSamples*> between;
+  for (std::size_t i = 0; i < sampled.size(); ++i) {
+    const Phase& phase = study.plan.phases[i];
+    const auto [samples, flow] = sampled[i];
+    if (!phase.inside_nodes && !flow) between.push_back(samples);
+    result.phases.push_back(report_of(phase, *samples, flow, job.fabric));
+  }
+  result.packets = !between.empty() || dominating(study.plan) == nullptr;
+  fill_network(between, job.fabric, result);
+  const network::Factory& idle = levels.factory(!result.packets);
+  result.network.latency_us = network::idle_latency_us(idle, job.fabric);
+  result.network.bandwidth_gbps = network::bandwidth_gbps(idle, job.fabric, Bytes(kBandwidthProbe));
+  fill_step(play(study.plan.step, study.samples, spec.iterations, scenario.seed, options.threads),
+            scenario, spec, result);
+  result.extrapolation_error = extrapolation_error(study.plan, result);
+  result.memory = model::memory(spec.model, spec.shape);
+  const double work_s = spec.tokens / result.tokens_per_s;
+  result.reliability = reliability(spec, job.fabric, work_s, result.network.bandwidth_gbps / 8);
+  result.days = work_s / 86400 * 100 / result.reliability.goodput_pct;
+  return study;
+}
+
+std::vector<std::vector<double>> samples_without_background(const Study& study, const Job& job,
+                                                            const Options& options) {
+  SamplingSpec sampling = sampling_spec(job.scenario, options);
+  sampling.background.clear();
+  const Levels levels(job.networks, options, sampling, job.fabric);
+  return seconds_of(sample_all(study.plan, job, levels, sampling, nullptr));
+}
 
 Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricChoice& choice,
                 const fabric::Fabric& fabric, const Networks& networks, network::PhaseCache& cache,
                 const Options& options) {
-  const auto& spec = std::get<scenario::TrainingSpec>(scenario.workload);
-  const int per_node = scenario.cluster.topology.gpus_per_node;
-  const Plan plan =
-      training::plan(spec, scenario.cluster.gpu,
-                     collective::machine_of(scenario.cluster.gpu, fabric.spec(), choice.profile,
-                                            scenario.cluster.host.server.amd));
-  const Phase* probed = dominating(plan);
-  SamplingSpec sampling = sampling_spec(scenario, options);
-  const Levels levels(networks, options, sampling, fabric);
-
-  Result result;
-  std::vector<std::vector<double>> samples;
-  std::vector<const PhaseSamples*> between;
-  if (options.progress != nullptr) {
-    options.progress->next(choice.profile.name, static_cast<std::int64_t>(plan.phases.size()));
-  }
-  for (const Phase& phase : plan.phases) {
-    sampling.flow = levels.flow(phase);
-    sampling.probe = &phase == probed && !sampling.flow;
-    const PhaseSamples& found = cache.get(key_of(phase, scenario, choice, fabric, sampling), [&] {
-      return phase.inside_nodes
-                 ? sample(first_node(phase, per_node), fabric, levels.node(), sampling)
-                 : sample(phase, fabric, levels.factory(sampling.flow), sampling);
-    });
-    samples.push_back(found.seconds);
-    if (!phase.inside_nodes && !sampling.flow) between.push_back(&found);
-    result.phases.push_back(report_of(phase, found, sampling.flow));
-    if (options.progress != nullptr) options.progress->advance();
-  }
-  result.packets = !between.empty() || probed == nullptr;
-  fill_network(between, fabric, result);
-  const network::Factory& idle = levels.factory(!result.packets);
-  result.network.latency_us = network::idle_latency_us(idle, fabric);
-  result.network.bandwidth_gbps = network::bandwidth_gbps(idle, fabric, Bytes(kBandwidthProbe));
-  fill_step(play(plan.step, samples, spec.iterations, scenario.seed, options.threads), scenario,
-            spec, result);
-  result.extrapolation_error = extrapolation_error(plan, result);
-  result.memory = model::memory(spec.model, spec.shape);
-  return result;
+  return study({scenario, choice, fabric, networks, cache}, options).result;
 }
 
 }  // namespace fabricast::training

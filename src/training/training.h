@@ -17,6 +17,7 @@
 #include "network/phase_cache.h"
 #include "network/probes.h"
 #include "scenario/scenario.h"
+#include "training/reliability.h"
 
 namespace fabricast::training {
 
@@ -32,6 +33,16 @@ struct Breakdown {
   double bubble = 0;
 };
 
+/// Seconds of a step that each kind of communication is on the wire, hidden or not; mean over GPUs
+/// (of pp: what a GPU sends).
+struct OnTheWire {
+  double tp = 0;
+  double pp = 0;
+  double dp = 0;
+  double ep = 0;
+  double cp = 0;
+};
+
 /// One communication phase as it was simulated, for the result's `collectives`.
 struct PhaseReport {
   std::string name;  ///< "dp gradients", "pp activations", ...
@@ -43,17 +54,26 @@ struct PhaseReport {
   double extrapolation_error = 0;  ///< 0 when simulated whole
   int states = 0;
   bool flow = false;  ///< at flow level
+  double p99_s = 0;
+  double times_per_step = 0;  ///< of one GPU
+  bool inside_nodes = false;
+  /// The link that was used most meanwhile, as fabric::Fabric::port_name writes it; empty where
+  /// nobody counted.
+  std::string busiest_link;
+  double busiest_pct = 0;  ///< of its rate
 };
 
 struct Result {
   double step_time_s = 0;
   Breakdown breakdown_s;
+  OnTheWire wire_s;
   double gpu_utilisation_pct = 0;      ///< compute-stream busy / step
   double gpu_utilisation_smi_pct = 0;  ///< as nvidia-smi reads: NCCL kernels count as busy
   double mfu_pct = 0;
   double jitter_pct = 0;  ///< sigma / mu of the step time over the iterations
   double tokens_per_s = 0;
-  double days = 0;
+  double days = 0;  ///< of the whole run, with checkpoints and failures
+  ReliabilityReport reliability;
   /// What the extrapolated transfers of a step may be wrong by, as a share of the step: the sum
   /// over the phases of error x time on the wire. 0 when every byte was simulated.
   double extrapolation_error = 0;

@@ -68,7 +68,7 @@ TEST(StageTime, of_recomputation_is_one_more_forward_of_the_layers) {
   const auto m = llama2_7b();
   TrainingShape shape = shape_of({});
   const StageTime kept = stage_time(gpu, m, shape, 0);
-  shape.recompute = true;
+  shape.recompute = Recompute::kFull;
   const StageTime again = stage_time(gpu, m, shape, 0);
   const double head = output_head_flops(m, 4096) / (989.4e12 * 0.7);
   EXPECT_EQ(again.forward_s, kept.forward_s);

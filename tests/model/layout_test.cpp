@@ -96,7 +96,7 @@ TEST(CheckLayout, refuses_expert_parallelism_of_a_dense_model) {
 TEST(CheckLayout, refuses_70b_on_four_gpus_for_memory) {
   TrainingShape shape = article_shape();
   shape.parallelism = {.tp = 4};
-  shape.recompute = true;
+  shape.recompute = Recompute::kFull;
   const auto problems = check_layout(h100(), llama2_70b(), shape, 4, 4);
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(problems[0].key, "workload.model");
@@ -146,9 +146,9 @@ TEST(ChooseLayouts, never_estimates_faster_than_the_peak_allows) {
 
 TEST(ChooseLayouts, recomputes_only_where_memory_asks_for_it) {
   for (const LayoutChoice& c : choose_layouts(h100(), llama2_70b(), article_shape(), 32, 4, 200)) {
-    if (!c.shape.recompute) continue;
+    if (c.shape.recompute == Recompute::kNone) continue;
     TrainingShape kept = c.shape;
-    kept.recompute = false;
+    kept.recompute = Recompute::kNone;
     EXPECT_GT(memory(llama2_70b(), kept).total_gb, 80) << to_string(kept.parallelism);
   }
 }

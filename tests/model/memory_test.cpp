@@ -100,10 +100,30 @@ TEST(Memory, of_activations_grows_with_micro_batches_up_to_the_depth_of_the_pipe
 TEST(Memory, under_recomputation_keeps_layer_inputs_and_one_whole_layer) {
   const auto m = gpt3_175b();
   TrainingShape shape = shape_of({.tp = 8, .pp = 4}, 64);
-  shape.recompute = true;
+  shape.recompute = Recompute::kFull;
   const double layer = 4096. * (32 * 12288. + 4 * 96) / 8 * 1e-9;
   const double inputs = 24 * 4 * 2 * 4096. * 12288 / 8 * 1e-9;
   EXPECT_NEAR(memory(m, shape).activations_gb, inputs + layer, 1e-6);
+}
+
+// Korthikanti et al. 2022, section 4.2.3: interleaving keeps 1 + (p - 1)/(p v) times as much.
+TEST(Memory, of_activations_grows_with_interleaving) {
+  const auto m = gpt3_175b();
+  const double plain = memory(m, shape_of({.tp = 8, .pp = 4}, 64)).activations_gb;
+  for (const int v : {2, 3, 6}) {
+    const double interleaved = memory(m, shape_of({.tp = 8, .pp = 4, .vpp = v}, 64)).activations_gb;
+    EXPECT_NEAR(interleaved, plain * (1 + 3.0 / (4 * v)), 1e-9 * plain) << v;
+  }
+}
+
+// With fused attention there are no scores to drop: selective recomputation saves the log-sum-exp
+// alone, 4 B per head and token.
+TEST(Memory, under_selective_recomputation_saves_the_log_sum_exp_of_fused_attention) {
+  const auto m = gpt3_175b();
+  TrainingShape shape = shape_of({.tp = 8, .pp = 4}, 64);
+  const double none = memory(m, shape).activations_gb;
+  shape.recompute = Recompute::kSelective;
+  EXPECT_NEAR(none - memory(m, shape).activations_gb, 24 * 4 * 4096. * 4 * 96 / 8 * 1e-9, 1e-9);
 }
 
 TEST(Memory, of_activations_is_cut_by_context_parallelism) {

@@ -31,7 +31,9 @@ inline advice::Outcome sample_outcome(std::string name, catalog::FabricKind kind
                                      .mean_s = 0.1,
                                      .sigma_s = 0.01,
                                      .extrapolation_error = 0.02,
-                                     .states = 16});
+                                     .states = 16,
+                                     .busiest_link = "leaf0:3",
+                                     .busiest_pct = 80});
   outcome.bill.lines.push_back({"switch-x", "leaf switches", 2, 80000, 500, cost::Part::kSwitch});
   outcome.bill.lines.push_back(
       {"article-nic-of-200g", "network adapters", 8, 8000, 20, cost::Part::kAdapter});

@@ -31,7 +31,8 @@ TEST(Layout, auto_honours_a_ban_on_recomputation) {
   const ValidScenario s =
       accepted(changed("parallelism: auto", "parallelism: auto\n  recompute: false"));
   ASSERT_FALSE(training(s).alternatives.empty());
-  for (const auto& choice : training(s).alternatives) EXPECT_FALSE(choice.shape.recompute);
+  for (const auto& choice : training(s).alternatives)
+    EXPECT_EQ(choice.shape.recompute, model::Recompute::kNone);
 }
 
 TEST(Layout, a_given_one_is_taken_as_it_is) {
@@ -51,9 +52,11 @@ TEST(Layout, recomputation_is_turned_on_only_where_memory_asks) {
     const ValidScenario s =
         accepted(changed(with_parallelism("{tp: 4, pp: 4, dp: 2}"), "sequence: 4096", sequence));
     model::TrainingShape without = training(s).shape;
-    without.recompute = false;
+    without.recompute = model::Recompute::kNone;
     const double need_gb = model::memory(training(s).model, without).total_gb;
-    EXPECT_EQ(training(s).shape.recompute, need_gb > s.cluster.gpu.memory_gb) << need_gb;
+    EXPECT_EQ(training(s).shape.recompute != model::Recompute::kNone,
+              need_gb > s.cluster.gpu.memory_gb)
+        << need_gb;
   }
 }
 
@@ -137,6 +140,85 @@ TEST(Layout, auto_names_the_obstacle_where_memory_is_none) {
   const std::string message = refusal(changed("precision: fp8", "precision: fp4"));
   EXPECT_TRUE(message.starts_with("job.yaml:14:14: workload.precision: found fp4; allowed "))
       << message;
+}
+
+TEST(Layout, recomputation_has_three_degrees_and_two_older_names) {
+  using model::Recompute;
+  const auto degree = [](const std::string& text) {
+    return training(accepted(changed(with_parallelism("{tp: 8, pp: 4}"), "micro_batch: 1",
+                                     "micro_batch: 1\n  recompute: " + text)))
+        .shape.recompute;
+  };
+  EXPECT_EQ(degree("none"), Recompute::kNone);
+  EXPECT_EQ(degree("false"), Recompute::kNone);
+  EXPECT_EQ(degree("selective"), Recompute::kSelective);
+  EXPECT_EQ(degree("full"), Recompute::kFull);
+  EXPECT_EQ(degree("true"), Recompute::kFull);
+  EXPECT_EQ(refusal(changed("micro_batch: 1", "micro_batch: 1\n  recompute: some")),
+            "job.yaml:18:14: workload.recompute: found the text `some`; allowed `none`, "
+            "`selective` or `full`");
+}
+
+TEST(Layout, selective_recomputation_of_fused_attention_is_commented_on) {
+  const auto s = accepted(changed(with_parallelism("{tp: 8, pp: 4}"), "micro_batch: 1",
+                                  "micro_batch: 1\n  recompute: selective"));
+  const auto said = notes(s);
+  ASSERT_FALSE(said.empty());
+  EXPECT_TRUE(
+      said.back().starts_with("job.yaml:18:14: workload.recompute: note: attention is "
+                              "fused"))
+      << said.back();
+}
+
+// megatron/core/pipeline_parallel/schedules.py asks for whole groups of micro-batches;
+// arguments.py for layers that divide.
+TEST(Layout, interleaving_divides_layers_and_batch) {
+  EXPECT_EQ(
+      training(accepted(with_parallelism("{tp: 4, pp: 4, vpp: 5, dp: 2}"))).shape.parallelism.vpp,
+      5);
+  EXPECT_EQ(refusal(with_parallelism("{tp: 4, pp: 4, vpp: 3, dp: 2}")),
+            "job.yaml:18:36: workload.parallelism.vpp: found 3; allowed pp 4 x vpp in a divisor of "
+            "80, the layers of llama2-70b");
+  EXPECT_EQ(refusal(with_parallelism("{tp: 8, vpp: 2, dp: 4}")),
+            "job.yaml:18:29: workload.parallelism.vpp: found 2; allowed 1 without pipeline "
+            "parallelism");
+  EXPECT_EQ(refusal(changed(with_parallelism("{tp: 4, pp: 4, vpp: 2, dp: 2}"), "global_batch: 512",
+                            "global_batch: 12")),
+            "job.yaml:16:17: workload.global_batch: found 12, 6 micro-batches; allowed "
+            "micro-batches in a multiple of pp 4 with vpp 2");
+}
+
+TEST(Failures, are_the_catalogues_unless_the_scenario_differs) {
+  const auto with = [](const std::string& more) {
+    return training(accepted(changed("micro_batch: 1", "micro_batch: 1\n  " + more)));
+  };
+  const TrainingSpec plain = training(accepted(testing::full_example()));
+  EXPECT_GT(plain.reliability.gpu_mtbf_h, 0);
+  EXPECT_FALSE(plain.checkpoint.every_s.has_value());
+  EXPECT_EQ(with("failures: none").reliability.gpu_mtbf_h, 0);
+  const TrainingSpec own = with("failures: {gpu_mtbf_h: 1000, restart_min: 20}");
+  EXPECT_EQ(own.reliability.gpu_mtbf_h, 1000);
+  EXPECT_EQ(own.reliability.restart_min, 20);
+  EXPECT_EQ(own.reliability.host_mtbf_h, plain.reliability.host_mtbf_h);
+  EXPECT_EQ(with("checkpoint: {every_min: 30}").checkpoint.every_s, 1800);
+  EXPECT_EQ(with("checkpoint: {every_min: auto, to: local, gb_per_s: 10}").checkpoint.to,
+            CheckpointSpec::To::kLocal);
+  EXPECT_EQ(with("stragglers: {slow: [{gpu: 3, speed: 0.8}]}").stragglers.slow.at(3), 0.8);
+}
+
+TEST(Failures, that_cannot_be_meant_are_refused) {
+  const auto refused = [](const std::string& more) {
+    return refusal(changed("micro_batch: 1", "micro_batch: 1\n  " + more));
+  };
+  EXPECT_EQ(refused("checkpoint: {to: local}"),
+            "job.yaml:18:15: workload.checkpoint: found `to: local` without `gb_per_s`; allowed "
+            "what the disks of a node take, GB/s");
+  EXPECT_EQ(refused("failures: all"),
+            "job.yaml:18:13: workload.failures: found the text `all`; allowed `none` or a mapping "
+            "such as "
+            "`{gpu_mtbf_h: 50000, restart_min: 10}`");
+  EXPECT_NE(refused("stragglers: {slow: [{gpu: 32, speed: 0.8}]}").find("GPUs 0 to 31"),
+            std::string::npos);
 }
 
 }  // namespace

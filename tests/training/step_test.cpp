@@ -15,10 +15,10 @@ StepWork plain(int stages, int micro_batches, double forward = 1, double backwar
   StepWork work;
   work.micro_batches = micro_batches;
   for (int s = 0; s < stages; ++s) {
-    StageWork stage;
-    stage.forward_s = forward;
-    stage.backward_s = backward;
-    work.stages.push_back(stage);
+    ChunkWork chunk;
+    chunk.forward_s = forward;
+    chunk.backward_s = backward;
+    work.stages.push_back({{chunk}, 0});
   }
   return work;
 }
@@ -60,8 +60,8 @@ TEST(Pipeline, transfers_lengthen_the_critical_path) {
 
 TEST(Pipeline, collectives_within_a_pass_add_to_it) {
   StepWork work = plain(1, 5);
-  work.stages[0].forward.push_back({0, 4, 0, CommKind::kTp});
-  work.stages[0].backward.push_back({0, 4, 0.05, CommKind::kCp});
+  work.stages[0].chunks[0].forward.push_back({0, 4, 0, CommKind::kTp});
+  work.stages[0].chunks[0].backward.push_back({0, 4, 0.05, CommKind::kCp});
   const Step step = first(work, {{0.1}});
   EXPECT_NEAR(step.breakdown.exposed_tp, 5 * 4 * 0.1, 1e-12);
   EXPECT_NEAR(step.breakdown.exposed_cp, 5 * 4 * 0.05, 1e-12);
@@ -104,7 +104,7 @@ TEST(Overlap, later_stages_gather_while_the_pipeline_fills) {
   work.replicas = 2;
   work.buckets = 1;
   work.parameters = 0;
-  work.stages[0].bucket_share = 1e-9;
+  work.stages[0].chunks[0].bucket_share = 1e-9;
   // The second stage's parameters arrive at 1, just when its first input does.
   EXPECT_NEAR(first(work, {{1}}).breakdown.exposed_dp, 0, 1e-6);
 }
@@ -112,8 +112,8 @@ TEST(Overlap, later_stages_gather_while_the_pipeline_fills) {
 TEST(Overlap, traffic_slows_the_compute_above_it) {
   StepWork work = data_parallel(10);
   work.overlap_slowdown = 0.2;
-  // Each bucket of 0.5 is on the wire when the next chunk of 1 starts; nine chunks are slowed.
-  EXPECT_NEAR(first(work, {{0.5}}).breakdown.exposed_dp, 0.5 + 9 * 0.2, 1e-12);
+  // Each bucket of 0.5 is on the wire under the next of nine pieces, which gets 0.5 / 1.2 done.
+  EXPECT_NEAR(first(work, {{0.5}}).breakdown.exposed_dp, 0.5 + 9 * (0.5 - 0.5 / 1.2), 1e-12);
 }
 
 StepWork noisy() {
@@ -127,11 +127,11 @@ StepWork noisy() {
   work.activation_gradients = 0;
   work.gradients = 1;
   work.parameters = 1;
-  work.stages[1].bucket_share = 0.7;
+  work.stages[1].chunks[0].bucket_share = 0.7;
   for (StageWork& stage : work.stages) {
     stage.optimizer_s = 0.3;
-    stage.forward.push_back({2, 40, 0, CommKind::kTp});
-    stage.backward.push_back({2, 3, 0.01, CommKind::kEp});
+    stage.chunks[0].forward.push_back({2, 40, 0, CommKind::kTp});
+    stage.chunks[0].backward.push_back({2, 3, 0.01, CommKind::kEp});
   }
   return work;
 }
@@ -175,6 +175,24 @@ TEST(Jitter, groups_wait_for_their_slowest_gpu) {
   std::vector<double> seconds;
   for (const Step& step : play(work, {}, 4000, 5, 1)) seconds.push_back(step.seconds);
   EXPECT_NEAR(base::mean(seconds), 3 * (1 + 0.01 * 1.4236), 3 * 0.01 * 0.05);
+}
+
+// A GPU that is slower for good holds up its group, and through it everyone; it adds no jitter.
+TEST(Stragglers, set_the_pace_of_all) {
+  StepWork work = plain(1, 4);
+  work.group = 2;
+  work.replicas = 4;
+  work.gradients = 0;
+  const auto seconds = [&] { return play(work, {{0}}, 20, 1, 1); };
+  const double alike = seconds()[0].seconds;
+  work.pace.assign(8, 1.0);
+  work.pace[5] = 1.25;
+  for (const Step& step : seconds()) {
+    EXPECT_NEAR(step.seconds, 1.25 * alike, 1e-9);
+    // Its peer waits as tp, the other replicas as dp: 3/4 of the GPUs, and 1/2 of the last quarter.
+    EXPECT_NEAR(step.breakdown.exposed_dp, 0.25 * alike * 3 / 4, 1e-9);
+    EXPECT_NEAR(step.breakdown.exposed_tp, 0.25 * alike / 8, 1e-9);
+  }
 }
 
 TEST(Jitter, grows_with_the_spread_of_communication) {

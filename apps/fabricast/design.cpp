@@ -1,0 +1,58 @@
+#include "design.h"
+
+#include "collective/choice.h"
+#include "commands.h"
+#include "fabric/fabric.h"
+#include "faults.h"
+#include "packet/packet_network.h"
+
+namespace fabricast::apps {
+namespace {
+
+/// The bill of the fabric as built, in the currency of the budget.
+cost::Bill bill_of(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
+                   const scenario::FabricChoice& choice, const fabric::Fabric& fabric) {
+  cost::BuildInputs inputs;
+  inputs.fabric = &fabric;
+  inputs.gpu = scenario.cluster.gpu;
+  inputs.adapter = choice.adapter;
+  inputs.network_switch = choice.network_switch;
+  if (scenario.budget) inputs.currency = scenario.budget->currency;
+  return cost::bill_of_materials(known, inputs);
+}
+
+std::shared_ptr<const fabric::Fabric> one_node(fabric::TopologySpec spec) {
+  spec.kind = fabric::TopologyKind::kSingleSwitch;
+  spec.nodes = 1;
+  spec.management_ports = 0;
+  return std::make_shared<const fabric::Fabric>(fabric::build(spec));
+}
+
+}  // namespace
+
+Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
+                 std::size_t number, bool quiet, Lessons* lessons) {
+  const scenario::FabricChoice& choice = scenario.fabrics[number];
+  Design design;
+  design.choice = &choice;
+  design.fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
+  const network::NodeLinkSpec inside = collective::node_links(scenario.cluster.gpu);
+  const packet::Faults faults = standing_faults_of(scenario, number, *design.fabric, quiet);
+  design.networks.packet = packet::factory(design.fabric, choice.profile, inside, faults);
+  design.networks.packet(scenario.seed);  // whatever cannot be built is refused here
+  design.networks.node = packet::factory(one_node(choice.topology), choice.profile, inside);
+  design.networks.flow = flow_level(scenario, choice, design.fabric, faults, lessons);
+  design.bill = bill_of(known, scenario, choice, *design.fabric);
+  return design;
+}
+
+// The stages know keys; the file is the scenario, or that of the prices.
+base::Error located(const base::Error& error, const scenario::ValidScenario& scenario,
+                    std::size_t fabric, const std::string& catalog_directory) {
+  if (!error.where().key.starts_with("prices.")) return scenario::located(error, scenario, fabric);
+  base::Location where = error.where();
+  if (where.file.empty()) where.file = catalog_directory + "/prices.yaml";
+  return {error.kind(), where, error.message()};
+}
+
+}  // namespace fabricast::apps
