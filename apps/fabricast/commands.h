@@ -51,6 +51,7 @@ void add_flows(CLI::App& program, Chosen& chosen);
 void add_validate(CLI::App& program, Chosen& chosen);
 void add_sweep(CLI::App& program, Chosen& chosen);
 void add_results(CLI::App& program, Chosen& chosen);
+void add_calibrate(CLI::App& program, Chosen& chosen);
 
 /// The inside of a node: NVLink where the GPU has it, else PCIe.
 network::NodeLinkSpec node_links(const catalog::Gpu& gpu);

@@ -120,11 +120,14 @@ double data_parallel_s(const LanguageModel& m, const TrainingShape& shape, int g
   const Parallelism& p = shape.parallelism;
   const int ranks = p.dp * p.cp;
   const bool inside = p.tp * ranks <= gpus_per_node;
-  const double held = stage_parameters(m, p, 0);
-  // fp32 gradients out, bf16 weights back; ZeRO-3 gathers the weights twice per micro-batch.
-  const double gathers = p.zero >= 3 ? 2.0 * shape.micro_batches() : 1;
+  const double trained = stage_trained_parameters(m, shape, 0);
+  // fp32 gradients out, bf16 weights back; ZeRO-3 gathers all weights twice per micro-batch.
+  const double gathered = p.zero >= 3
+                              ? 2.0 * shape.micro_batches() *
+                                    stage_parameters(m, p, 0, shape.finetuning)
+                              : trained;
   const double scatters = p.zero >= 2 ? shape.micro_batches() : 1;
-  return ring_s(held * (4 * scatters + 2 * gathers), ranks,
+  return ring_s(trained * 4 * scatters + gathered * 2, ranks,
                 inside ? rates.inside_gb_per_s : rates.nic_gb_per_s,
                 inside ? rates.inside_latency_s : 0);
 }

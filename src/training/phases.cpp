@@ -152,9 +152,7 @@ void Planner::context() {
   const double times = (p().cp - 1.0) * most_layers() * passes * shape().micro_batches();
   const auto exchange = add("cp keys and values", Op::kSendRecv, size, context_groups(p()),
                             longest_forward() / most_layers(), times);
-  const double rate = gpu.bf16_tflops * 1e12 * gpu.attention_efficiency;
-  const double block = model::forward_flops(m(), 0, shape().sequence).attention *
-                       shape().micro_batch / (p().tp * p().cp) / p().cp / rate;
+  const double block = model::attention_time(gpu, m(), shape(), 0) / p().cp;
   for (int s = 0; s < p().pp; ++s) {
     StageWork& stage = plan.step.stages[static_cast<std::size_t>(s)];
     const double count = (p().cp - 1.0) * model::stage_layers(m(), p().pp, s).count;
@@ -198,11 +196,16 @@ void Planner::pipeline() {
 void Planner::data() {
   const int ranks = p().dp * p().cp;
   if (ranks == 1) return;
+  // What has gradients; frozen weights move only where they are sharded.
   double most = 0;
-  for (int s = 0; s < p().pp; ++s) most = std::max(most, model::stage_parameters(m(), p(), s));
+  double held = 0;
+  for (int s = 0; s < p().pp; ++s) {
+    most = std::max(most, model::stage_trained_parameters(m(), shape(), s));
+    held = std::max(held, model::stage_parameters(m(), p(), s, shape().finetuning));
+  }
   for (int s = 0; s < p().pp; ++s) {
     plan.step.stages[static_cast<std::size_t>(s)].bucket_share =
-        model::stage_parameters(m(), p(), s) / most;
+        model::stage_trained_parameters(m(), shape(), s) / most;
   }
   // FSDP gathers layer by layer; the distributed optimizer and DDP in Megatron by bucket.
   const double bucket = std::max(kBucketParameters, kBucketParametersPerRank * ranks);
@@ -218,7 +221,8 @@ void Planner::data() {
       add("dp gradients", whole ? Op::kAllReduce : Op::kReduceScatter, parameters * kGradientBytes,
           gradient_groups(p()), between, times * (p().zero >= 3 ? shape().micro_batches() : 1));
   if (whole) return;
-  plan.step.parameters = add("dp parameters", Op::kAllGather, parameters * element_bytes(),
+  const double gathered = plan.step.sharded_parameters ? held / plan.step.buckets : parameters;
+  plan.step.parameters = add("dp parameters", Op::kAllGather, gathered * element_bytes(),
                              gradient_groups(p()), longest_forward() / plan.step.buckets,
                              times * (p().zero >= 3 ? 2 * shape().micro_batches() : 1));
 }
