@@ -22,7 +22,7 @@ void calibrate_gpu(const CalibrateFlags& flags) {
   const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
   const catalog::Gpu& gpu = known.gpu(flags.gpu, {"", 0, 0, "--gpu"});
   write_result(flags.output,
-               calibrate::calibration_yaml(gpu, calibrate::tables_for(gpu, flags.data)));
+               calibrate::calibration_yaml(known, gpu, calibrate::tables_for(gpu, flags.data)));
 }
 
 }  // namespace

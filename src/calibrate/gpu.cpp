@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "calibrate/sustained.h"
 
 namespace fabricast::calibrate {
 
@@ -82,6 +83,27 @@ std::string gemm_yaml(std::string_view key, const GemmFit& fit) {
       "memory_share: {:.3g}, split_us: {:.3g}, step_ns: {:.3g} }}\n",
       errors_text(fit.all), errors_text(fit.long_rows), errors_text(fit.short_rows), key,
       c.fixed_us, c.efficiency, c.edge, c.depth, c.waves, c.memory_share, c.split_us, c.step_ns);
+}
+
+std::string sustained_yaml(const catalog::Catalog& known, const std::string& architecture,
+                           const TablePaths& paths) {
+  std::vector<MeasuredRun> runs;
+  if (!paths.foundry.empty()) runs = foundry_runs(Table(paths.foundry), known, architecture);
+  if (!paths.megatron.empty()) {
+    for (MeasuredRun& run : megatron_runs(Table(paths.megatron), known, architecture)) {
+      runs.push_back(std::move(run));
+    }
+  }
+  if (runs.empty()) return {};
+  const SustainedFit fit = fit_sustained(runs);
+  std::string text = fmt::format("# {} training runs of {}: median {:.1f} %, p90 {:.1f} %\n",
+                                 runs.size(), architecture, fit.error.median_pct,
+                                 fit.error.p90_pct);
+  for (const MeasuredRun& run : runs) {
+    text += fmt::format("#   {:.3f} of the measured {:.2f} s: {}\n",
+                        computing_s(run, fit.share) / run.step_s, run.step_s, run.label);
+  }
+  return text + fmt::format("sustained_share: {:.3g}\n", fit.share);
 }
 
 }  // namespace
@@ -180,25 +202,33 @@ DecodeFit fit_decode(const Gpu& gpu, const std::vector<MeasuredDecode>& rows) {
 
 TablePaths tables_for(const Gpu& gpu, const std::string& directory) {
   const std::string name = gpu.id.substr(0, gpu.id.find('-'));
-  const auto existing = [&](const std::string& kind) -> std::string {
-    for (const std::string& folder : {directory, directory + "/compute"}) {
-      const std::string path = fmt::format("{}/{}_{}.csv", folder, kind, name);
+  const auto existing = [&](const std::string& file, const std::string& folder) -> std::string {
+    for (const std::string& path :
+         {directory + "/" + file, fmt::format("{}/{}/{}", directory, folder, file)}) {
       std::error_code ignored;
       if (std::filesystem::is_regular_file(path, ignored)) return path;
     }
     return {};
   };
-  const TablePaths paths{existing("gemm"), existing("attention_context"),
-                         existing("attention_generation")};
-  if (paths.gemm.empty() && paths.context.empty() && paths.generation.empty()) {
-    throw base::input_error(
-        {directory, 0, 0, "--data"}, "no table for " + gpu.id,
-        fmt::format("gemm_{0}.csv, attention_context_{0}.csv or attention_generation_{0}.csv", name));
+  const auto kernels = [&](std::string_view kind) {
+    return existing(fmt::format("{}_{}.csv", kind, name), "compute");
+  };
+  TablePaths paths{kernels("gemm"), kernels("attention_context"), kernels("attention_generation"),
+                   existing("llm_foundry_fsdp.csv", "training"),
+                   existing("megatron_bridge.csv", "training")};
+  if (paths.gemm.empty() && paths.context.empty() && paths.generation.empty() &&
+      paths.foundry.empty() && paths.megatron.empty()) {
+    throw base::input_error({directory, 0, 0, "--data"}, "no table for " + gpu.id,
+                            fmt::format("gemm_{0}.csv, attention_context_{0}.csv, "
+                                        "attention_generation_{0}.csv, llm_foundry_fsdp.csv or "
+                                        "megatron_bridge.csv",
+                                        name));
   }
   return paths;
 }
 
-std::string calibration_yaml(const Gpu& gpu, const TablePaths& paths) {
+std::string calibration_yaml(const catalog::Catalog& known, const Gpu& gpu,
+                             const TablePaths& paths) {
   std::string text = fmt::format("# {}\n", gpu.id);
   if (!paths.gemm.empty()) {
     const auto bf16 = read_gemms(paths.gemm, "bfloat16");
@@ -221,7 +251,7 @@ std::string calibration_yaml(const Gpu& gpu, const TablePaths& paths) {
                         errors_text(fit.all), c.fixed_us, c.unit_us, c.memory_share,
                         c.stream_gb_per_s);
   }
-  return text;
+  return text + sustained_yaml(known, gpu.architecture, paths);
 }
 
 }  // namespace fabricast::calibrate

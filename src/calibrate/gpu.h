@@ -40,18 +40,21 @@ struct DecodeFit {
 DecodeFit fit_decode(const catalog::Gpu& gpu, const std::vector<MeasuredDecode>& rows);
 
 /// The tables of `directory` (or of its folder `compute`) for a GPU: gemm_NAME.csv,
-/// attention_context_NAME.csv, attention_generation_NAME.csv, where NAME is the id's first word.
-/// Empty where a table is not there.
+/// attention_context_NAME.csv, attention_generation_NAME.csv, where NAME is the id's first word;
+/// and the tables of training runs. Empty where a table is not there.
 struct TablePaths {
   std::string gemm;
   std::string context;
   std::string generation;
+  std::string foundry;   ///< llm_foundry_fsdp.csv, of the folder `training`
+  std::string megatron;  ///< megatron_bridge.csv, the same
 };
 /// Throws base::Error (input) when none is there.
 TablePaths tables_for(const catalog::Gpu& gpu, const std::string& directory);
 
 /// Fits what there are tables for; the coefficients as they stand in catalog/gpus.yaml, with the
 /// errors in comments.
-std::string calibration_yaml(const catalog::Gpu& gpu, const TablePaths& paths);
+std::string calibration_yaml(const catalog::Catalog& known, const catalog::Gpu& gpu,
+                             const TablePaths& paths);
 
 }  // namespace fabricast::calibrate

@@ -14,14 +14,35 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    parts.emplace_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.empty()) lines.emplace_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
+  return lines;
+}
+
+/// RFC 4180: a quoted cell may hold commas, and a quote as two; line breaks in cells are not read.
+std::vector<std::string> cells_of(std::string_view line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
+      cells.back() += line[++i];
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      cells.emplace_back();
+    } else {
+      cells.back() += c;
+    }
+  }
+  return cells;
 }
 
 int line_of(std::size_t row) {
@@ -31,10 +52,8 @@ int line_of(std::size_t row) {
 }  // namespace
 
 Table::Table(const std::string& path) : path_(path) {
-  for (std::string& line : split(base::read_file(path, kMostBytes), '\n')) {
-    if (line.ends_with('\r')) line.pop_back();
-    if (line.empty()) continue;
-    std::vector<std::string> cells = split(line, ',');
+  for (const std::string& line : lines_of(base::read_file(path, kMostBytes))) {
+    std::vector<std::string> cells = cells_of(line);
     if (header_.empty()) {
       header_ = std::move(cells);
       continue;

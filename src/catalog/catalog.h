@@ -70,6 +70,7 @@ struct DecodeCurve {
 struct Gpu {
   std::string id;
   std::string name;
+  std::string architecture;  ///< "hopper", "blackwell", ...: GPUs that share coefficients
   double fp32_tflops = 0;
   double bf16_tflops = 0;
   double fp8_tflops = 0;

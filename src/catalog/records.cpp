@@ -68,8 +68,7 @@ RecordParameter<Record> group(std::string key, Group Record::* member,
 
 std::vector<RecordParameter<GemmCurve>> gemm_members() {
   return {number("fixed_us", &GemmCurve::fixed_us, 0, 1e3),
-          // Above 1 where a GPU's highest clock is above the one that its peak is stated for.
-          number("efficiency", &GemmCurve::efficiency, 0.01, 1.25),
+          number("efficiency", &GemmCurve::efficiency, 0.01, 1),
           number("edge", &GemmCurve::edge, 0, 1e4),
           number("depth", &GemmCurve::depth, 0, 1e5),
           number("waves", &GemmCurve::waves, 0, 1),
@@ -80,7 +79,7 @@ std::vector<RecordParameter<GemmCurve>> gemm_members() {
 
 std::vector<RecordParameter<AttentionCurve>> attention_members() {
   return {number("fixed_us", &AttentionCurve::fixed_us, 0, 1e3),
-          number("efficiency", &AttentionCurve::efficiency, 0.01, 1.25),
+          number("efficiency", &AttentionCurve::efficiency, 0.01, 1),
           number("depth", &AttentionCurve::depth, 0, 1e5),
           number("passes", &AttentionCurve::passes, 0, 100)};
 }
@@ -117,6 +116,7 @@ std::string_view name_of(LinkLayer layer) {
 
 const std::vector<RecordParameter<Gpu>>& parameters_of(const Gpu*) {
   static const std::vector<RecordParameter<Gpu>> table = {
+      text("architecture", &Gpu::architecture),
       number("fp32_tflops", &Gpu::fp32_tflops, 0, 1e6),
       number("bf16_tflops", &Gpu::bf16_tflops, 0, 1e6),
       number("fp8_tflops", &Gpu::fp8_tflops, 0, 1e6),
