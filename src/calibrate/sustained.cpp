@@ -21,7 +21,7 @@ struct System {
   std::string_view gpu;   ///< in the catalogue
   int domain;             ///< GPUs that NVLink joins
 };
-constexpr std::array<System, 8> kSystems = {{{"a100_40gb", "a100-sxm-40gb", 8},
+constexpr std::array<System, 8> kSystems = {{{"a100_40gb", "a100-40gb-sxm", 8},
                                              {"a100_80gb", "a100-sxm-80gb", 8},
                                              {"h100_80gb", "h100-sxm-80gb", 8},
                                              {"DGX-H100", "h100-sxm-80gb", 8},

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "model/layer.h"
 #include "model/model.h"
 
@@ -31,6 +33,12 @@ double training_flops(const Matrix& x, const Finetuning& finetuning) {
 }
 
 }  // namespace
+
+std::string to_string(const Finetuning& finetuning) {
+  if (finetuning.full()) return "full fine-tuning";
+  if (finetuning.kind == FinetuningKind::kLora) return fmt::format("LoRA of rank {}", finetuning.rank);
+  return fmt::format("LongLoRA of rank {} in groups of {}", finetuning.rank, finetuning.group);
+}
 
 Adapters adapters_of(const Matrix& x, const Finetuning& finetuning) {
   Adapters adapters;

@@ -80,6 +80,13 @@ void check_cuts(Problems& problems, const LanguageModel& m, const TrainingShape&
   }
 }
 
+/// Shifted groups are exchanged within a GPU: a rank of context parallelism holds none whole.
+void check_finetuning(Problems& problems, const TrainingShape& shape) {
+  const bool groups = shape.finetuning.kind == FinetuningKind::kLongLora;
+  problems.unless(!groups || shape.parallelism.cp == 1, "workload.parallelism.cp",
+                  fmt::format("{} with longlora", shape.parallelism.cp), "1 with longlora");
+}
+
 void check_memory(Problems& problems, const Gpu& gpu, const LanguageModel& m,
                   const TrainingShape& shape) {
   const Memory need = memory(m, shape);
@@ -183,6 +190,7 @@ std::vector<LayoutProblem> check_layout(const Gpu& gpu, const LanguageModel& m,
       fmt::format("{} ({} computes in nothing else)", computed_precisions(gpu), gpu.id));
   check_counts(problems, shape.parallelism, shape, gpus, gpus_per_node);
   check_cuts(problems, m, shape);
+  check_finetuning(problems, shape);
   // Memory is counted only for layouts that divide, where the count means something.
   if (problems.list.empty()) check_memory(problems, gpu, m, shape);
   return problems.list;

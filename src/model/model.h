@@ -45,6 +45,8 @@ struct Finetuning {
   int group = 0;                     ///< kLongLora: tokens of a group of attention
   bool full() const { return kind == FinetuningKind::kFull; }
 };
+/// "full fine-tuning", "LoRA of rank 8", "LongLoRA of rank 8 in groups of 8192".
+std::string to_string(const Finetuning& finetuning);
 /// Names of the matrices of a model that can have adapters, in the order of the layer.
 std::vector<std::string> adapter_targets(const catalog::LanguageModel& m);
 /// Parameters that are trained.
