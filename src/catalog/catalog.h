@@ -182,6 +182,7 @@ struct LanguageModel {
   bool tied_embeddings = false;
   bool gated_mlp = true;        ///< SwiGLU: three matrices instead of two
   bool attention_bias = false;  ///< biases on Q, K, V (Qwen2)
+  bool output_bias = false;     ///< a bias on attention's last matrix
   bool linear_bias = false;     ///< biases on every matrix of the layers (GPT-2, GPT-NeoX, gpt-oss)
   int norms_per_layer = 2;      ///< of the hidden size; 4 with norms after attention and MLP, too
   bool norm_bias = false;       ///< LayerNorm's, beside its weight
@@ -283,8 +284,8 @@ class Catalog {
 FabricProfile with_overrides(const Catalog& catalog, const FabricProfile& profile,
                              base::yaml::Fields& fields);
 
-/// Reads a Hugging Face `config.json` (architectures Llama, Mistral, Mixtral, Qwen2,
-/// DeepSeek-V2/V3). Throws base::Error (input) on a missing key or an unknown architecture.
+/// Reads a Hugging Face `config.json` (architectures Llama, Mistral, Mixtral, Qwen2, Qwen2-MoE,
+/// Qwen3, Qwen3-MoE, Gemma 2 and 3, Phi-3, gpt-oss, GPT-NeoX, GPT-2, MPT, DeepSeek-V2 and V3). Throws base::Error (input) on a missing key or an unknown architecture.
 LanguageModel read_hugging_face_config(const std::string& path);
 
 }  // namespace fabricast::catalog

@@ -230,6 +230,7 @@ const std::vector<RecordParameter<LanguageModel>>& parameters_of(const LanguageM
       flag("tied_embeddings", &M::tied_embeddings),
       optional(flag("gated_mlp", &M::gated_mlp)),
       optional(flag("attention_bias", &M::attention_bias)),
+      optional(flag("output_bias", &M::output_bias)),
       optional(flag("linear_bias", &M::linear_bias)),
       optional(count("norms_per_layer", &M::norms_per_layer, 1, 4)),
       optional(flag("norm_bias", &M::norm_bias)),

@@ -128,7 +128,7 @@ std::vector<Matrix> attention_matrices(const catalog::LanguageModel& m) {
           {.in = m.heads * dim,
            .out = hidden,
            .split = Split::kRows,
-           .vectors = m.linear_bias ? hidden : 0,
+           .vectors = m.output_bias || m.linear_bias ? hidden : 0,
            .parts = {{"o_proj", hidden}}}};
 }
 
