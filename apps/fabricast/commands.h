@@ -53,6 +53,7 @@ void add_flows(CLI::App& program, Chosen& chosen);
 void add_validate(CLI::App& program, Chosen& chosen);
 void add_sweep(CLI::App& program, Chosen& chosen);
 void add_results(CLI::App& program, Chosen& chosen);
+void add_calibrate(CLI::App& program, Chosen& chosen);
 
 /// Writes the two faces of a result where the flags say: the table to standard output unless that
 /// carries JSON, the JSON to its file (complete or not at all). Throws base::Error (failure) when a

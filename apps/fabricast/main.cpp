@@ -19,8 +19,8 @@ constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
 /// Commands that the interface names and this version does not have.
-const std::vector<std::string> kLater = {"advise", "bom", "calibrate", "collective", "console",
-                                         "export", "mcp", "schedule",  "serve-sim",  "trace"};
+const std::vector<std::string> kLater = {"advise", "bom",      "console",   "export",
+                                         "mcp",    "schedule", "serve-sim", "trace"};
 
 /// The library's messages repeat the arguments as they are.
 int complain(const std::string& message) {
@@ -58,6 +58,7 @@ int run(int argc, char** argv) {
   add_validate(program, chosen);
   add_sweep(program, chosen);
   add_results(program, chosen);
+  add_calibrate(program, chosen);
   program.footer(
       "Examples:\n"
       "  fabricast compare examples/article/train-32-70b.yaml\n"

@@ -38,11 +38,41 @@ struct Entry {
 enum class Precision { kFp32, kBf16, kFp8, kFp4 };
 std::string_view name_of(Precision precision);
 
+/// How long a matrix product takes on a GPU, fitted to measured ones (docs/models/gpu.md, section
+/// 4).
+struct GemmCurve {
+  double fixed_us = 0;    ///< of a kernel whatever its shape: launch, prologue, drain
+  double efficiency = 0;  ///< share of the peak by tiles of unlimited edge and depth; 0: unknown
+  double edge = 0;        ///< loading a tile's operands costs as much as so many more columns
+  double depth = 0;       ///< filling and draining a tile's loop, as steps along k
+  double waves = 0;       ///< 0: a last wave of tiles is shared by all SMs, 1: it takes a whole one
+  double memory_share = 0;  ///< of the data sheet's memory bandwidth
+  double split_us = 0;      ///< for cutting k in parts that are added up
+  double step_ns = 0;       ///< least time of a step along k
+};
+
+/// Fused causal attention over a whole context, rotation of queries and keys included.
+struct AttentionCurve {
+  double fixed_us = 0;
+  double efficiency = 0;  ///< share of the BF16 peak by tiles far from the diagonal
+  double depth = 0;       ///< as in GemmCurve, along the keys
+  double passes = 0;  ///< times queries, keys, values and result cross the memory at its full rate
+};
+
+/// Attention of one new token per sequence over cached keys and values.
+struct DecodeCurve {
+  double fixed_us = 0;
+  double unit_us = 0;  ///< of one SM for one key-value head of one sequence
+  double memory_share = 0;
+  double stream_gb_per_s = 0;  ///< that one SM reads alone
+};
+
 /// Peaks are dense (no structured sparsity), in TFLOP/s; 0 where the GPU has no such units.
 struct Gpu {
   std::string id;
   std::string name;
   double compute_capability = 0;  ///< CUDA's, major.minor
+  std::string architecture;       ///< "hopper", "blackwell", ...: GPUs that share coefficients
   double fp32_tflops = 0;
   double bf16_tflops = 0;
   double fp8_tflops = 0;
@@ -54,17 +84,19 @@ struct Gpu {
   double nvlink_latency_us = 0;       ///< one message between two GPUs of a node, us
   double nvls_share =
       0;  ///< of usable NVLink where NVSwitches reduce and multicast; 0: they cannot
-  double pcie_gb_per_s = 0;         ///< per direction, GB/s
-  double gemm_efficiency = 0;       ///< share of the BF16 peak that large GEMMs reach, 0..1
-  double fp8_gemm_efficiency = 0;   ///< the same at FP8 and FP4; 0: as `gemm_efficiency`
-  double attention_efficiency = 0;  ///< share of the BF16 peak that fused attention reaches, 0..1
+  double pcie_gb_per_s = 0;  ///< per direction, GB/s
+  int sms = 0;               ///< streaming multiprocessors, or compute units
+  GemmCurve gemm_bf16;       ///< of FP32, too
+  GemmCurve gemm_fp8;        ///< of FP4, too
+  AttentionCurve attention;
+  DecodeCurve decode;
+  double sustained_share = 0;  ///< of the rate of single kernels that a load of minutes keeps, 0..1
   double kernel_launch_us = 0;      ///< gap before a kernel when the stream is not empty, us
   double kernel_variation_pct = 0;  ///< sigma/mu of a GPU's compute time, step to step
   double power_w = 0;               ///< board power limit, W
   /// Peak at a precision, TFLOP/s; 0 when the GPU lacks it.
   double peak_tflops(Precision precision) const;
-  /// Share of that peak that large GEMMs reach.
-  double gemm_efficiency_at(Precision precision) const;
+  const GemmCurve& gemm_curve(Precision precision) const;
 };
 
 enum class LinkLayer { kInfiniBand, kEthernet };
@@ -156,10 +188,22 @@ struct LanguageModel {
   bool tied_embeddings = false;
   bool gated_mlp = true;        ///< SwiGLU: three matrices instead of two
   bool attention_bias = false;  ///< biases on Q, K, V (Qwen2)
-  int experts = 0;              ///< routed experts per MoE layer; 0: dense
+  bool output_bias = false;     ///< a bias on attention's last matrix
+  bool linear_bias = false;     ///< biases on every matrix of the layers (GPT-2, GPT-NeoX, gpt-oss)
+  int norms_per_layer = 2;      ///< of the hidden size; 4 with norms after attention and MLP, too
+  bool norm_bias = false;       ///< LayerNorm's, beside its weight
+  bool qk_norm = false;         ///< norms of each head's query and key, weights shared by heads
+  bool attention_sinks = false;  ///< one weight per head (gpt-oss)
+  int learned_positions = 0;     ///< rows of a table of position embeddings; 0: rotary or none
+  int sliding_window = 0;        ///< keys that a query of a windowed layer sees; 0: no such layers
+  int full_attention_every = 0;  ///< each so many-th layer has no window; 0: all have it
+  int experts = 0;               ///< routed experts per MoE layer; 0: dense
   int experts_per_token = 0;
   int shared_experts = 0;
   int expert_feed_forward = 0;  ///< intermediate size of one expert
+  int shared_feed_forward = 0;  ///< of all shared experts; 0: `shared_experts` times an expert's
+  bool shared_gate = false;     ///< a gate of the shared expert's own (Qwen2-MoE)
+  bool routing_bias = false;    ///< an offset per routed expert (DeepSeek-V3)
   int dense_layers = 0;         ///< leading layers with a dense MLP in a MoE model
   int q_lora_rank = 0;          ///< multi-head latent attention (DeepSeek); 0: none
   int kv_lora_rank = 0;
@@ -265,8 +309,9 @@ class Catalog {
 FabricProfile with_overrides(const Catalog& catalog, const FabricProfile& profile,
                              base::yaml::Fields& fields);
 
-/// Reads a Hugging Face `config.json` (architectures Llama, Mistral, Mixtral, Qwen2,
-/// DeepSeek-V2/V3). Throws base::Error (input) on a missing key or an unknown architecture.
+/// Reads a Hugging Face `config.json` (architectures Llama, Mistral, Mixtral, Qwen2, Qwen2-MoE,
+/// Qwen3, Qwen3-MoE, Gemma 2 and 3, Phi-3, gpt-oss, GPT-NeoX, GPT-2, MPT, DeepSeek-V2 and V3).
+/// Throws base::Error (input) on a missing key or an unknown architecture.
 LanguageModel read_hugging_face_config(const std::string& path);
 
 }  // namespace fabricast::catalog

@@ -52,6 +52,45 @@ RecordParameter<Record> optional(RecordParameter<Record> parameter) {
   return parameter;
 }
 
+/// A mapping whose members belong together and have one origin.
+template <class Record, class Group>
+RecordParameter<Record> group(std::string key, Group Record::* member,
+                              std::vector<RecordParameter<Group>> members) {
+  return {std::move(key), true,
+          [member, members = std::move(members)](Record& record, const Node& node) {
+            base::yaml::Fields fields(node);
+            for (const auto& part : members) {
+              part.read(record.*member, fields.required(part.key));
+            }
+            fields.finish();
+          }};
+}
+
+std::vector<RecordParameter<GemmCurve>> gemm_members() {
+  return {number("fixed_us", &GemmCurve::fixed_us, 0, 1e3),
+          number("efficiency", &GemmCurve::efficiency, 0.01, 1),
+          number("edge", &GemmCurve::edge, 0, 1e4),
+          number("depth", &GemmCurve::depth, 0, 1e5),
+          number("waves", &GemmCurve::waves, 0, 1),
+          number("memory_share", &GemmCurve::memory_share, 0.01, 1),
+          number("split_us", &GemmCurve::split_us, 0, 1e6),
+          number("step_ns", &GemmCurve::step_ns, 0, 1e6)};
+}
+
+std::vector<RecordParameter<AttentionCurve>> attention_members() {
+  return {number("fixed_us", &AttentionCurve::fixed_us, 0, 1e3),
+          number("efficiency", &AttentionCurve::efficiency, 0.01, 1),
+          number("depth", &AttentionCurve::depth, 0, 1e5),
+          number("passes", &AttentionCurve::passes, 0, 100)};
+}
+
+std::vector<RecordParameter<DecodeCurve>> decode_members() {
+  return {number("fixed_us", &DecodeCurve::fixed_us, 0, 1e3),
+          number("unit_us", &DecodeCurve::unit_us, 0, 1e3),
+          number("memory_share", &DecodeCurve::memory_share, 0.01, 1),
+          number("stream_gb_per_s", &DecodeCurve::stream_gb_per_s, 0.1, 1e5)};
+}
+
 const std::vector<std::string>& link_layer_names() {
   static const std::vector<std::string> names = {"infiniband", "ethernet"};
   return names;
@@ -78,6 +117,7 @@ std::string_view name_of(LinkLayer layer) {
 const std::vector<RecordParameter<Gpu>>& parameters_of(const Gpu*) {
   static const std::vector<RecordParameter<Gpu>> table = {
       number("compute_capability", &Gpu::compute_capability, 1, 100),
+      text("architecture", &Gpu::architecture),
       number("fp32_tflops", &Gpu::fp32_tflops, 0, 1e6),
       number("bf16_tflops", &Gpu::bf16_tflops, 0, 1e6),
       number("fp8_tflops", &Gpu::fp8_tflops, 0, 1e6),
@@ -89,9 +129,12 @@ const std::vector<RecordParameter<Gpu>>& parameters_of(const Gpu*) {
       number("nvlink_latency_us", &Gpu::nvlink_latency_us, 0, 1e3),
       number("nvls_share", &Gpu::nvls_share, 0, 1),
       number("pcie_gb_per_s", &Gpu::pcie_gb_per_s, 1, 1e4),
-      number("gemm_efficiency", &Gpu::gemm_efficiency, 0.01, 1),
-      number("fp8_gemm_efficiency", &Gpu::fp8_gemm_efficiency, 0, 1),
-      number("attention_efficiency", &Gpu::attention_efficiency, 0.01, 1),
+      count("sms", &Gpu::sms, 1, 10'000),
+      group("gemm_bf16", &Gpu::gemm_bf16, gemm_members()),
+      optional(group("gemm_fp8", &Gpu::gemm_fp8, gemm_members())),
+      group("attention", &Gpu::attention, attention_members()),
+      group("decode", &Gpu::decode, decode_members()),
+      number("sustained_share", &Gpu::sustained_share, 0.1, 1),
       number("kernel_launch_us", &Gpu::kernel_launch_us, 0, 1e3),
       number("kernel_variation_pct", &Gpu::kernel_variation_pct, 0, 50),
       number("power_w", &Gpu::power_w, 1, 1e5),
@@ -206,10 +249,22 @@ const std::vector<RecordParameter<LanguageModel>>& parameters_of(const LanguageM
       flag("tied_embeddings", &M::tied_embeddings),
       optional(flag("gated_mlp", &M::gated_mlp)),
       optional(flag("attention_bias", &M::attention_bias)),
+      optional(flag("output_bias", &M::output_bias)),
+      optional(flag("linear_bias", &M::linear_bias)),
+      optional(count("norms_per_layer", &M::norms_per_layer, 1, 4)),
+      optional(flag("norm_bias", &M::norm_bias)),
+      optional(flag("qk_norm", &M::qk_norm)),
+      optional(flag("attention_sinks", &M::attention_sinks)),
+      optional(count("learned_positions", &M::learned_positions, 0, kMostContext)),
+      optional(count("sliding_window", &M::sliding_window, 0, kMostContext)),
+      optional(count("full_attention_every", &M::full_attention_every, 0, kMostLayers)),
       optional(count("experts", &M::experts, 0, kMostExperts)),
       optional(count("experts_per_token", &M::experts_per_token, 0, kMostExperts)),
       optional(count("shared_experts", &M::shared_experts, 0, kMostExperts)),
       optional(count("expert_feed_forward", &M::expert_feed_forward, 0, kMostFeedForward)),
+      optional(count("shared_feed_forward", &M::shared_feed_forward, 0, kMostFeedForward)),
+      optional(flag("shared_gate", &M::shared_gate)),
+      optional(flag("routing_bias", &M::routing_bias)),
       optional(count("dense_layers", &M::dense_layers, 0, kMostLayers)),
       optional(count("q_lora_rank", &M::q_lora_rank, 0, kMostHidden)),
       optional(count("kv_lora_rank", &M::kv_lora_rank, 0, kMostHidden)),
@@ -237,6 +292,10 @@ const std::vector<RecordParameter<Price>>& parameters_of(const Price*) {
 void check(const Gpu& gpu, const base::Location& where) {
   if (gpu.bf16_tflops <= 0) {
     throw base::input_error(where, "a GPU without `bf16_tflops`", "a peak above 0");
+  }
+  if (gpu.fp8_tflops > 0 && gpu.gemm_fp8.efficiency <= 0) {
+    throw base::input_error(where, "a GPU with `fp8_tflops` and without `gemm_fp8`",
+                            "the coefficients of its FP8 GEMMs");
   }
 }
 
@@ -319,9 +378,9 @@ double Gpu::peak_tflops(Precision precision) const {
   return bf16_tflops;
 }
 
-double Gpu::gemm_efficiency_at(Precision precision) const {
+const GemmCurve& Gpu::gemm_curve(Precision precision) const {
   const bool narrow = precision == Precision::kFp8 || precision == Precision::kFp4;
-  return narrow && fp8_gemm_efficiency > 0 ? fp8_gemm_efficiency : gemm_efficiency;
+  return narrow && gemm_fp8.efficiency > 0 ? gemm_fp8 : gemm_bf16;
 }
 
 std::string_view name_of(Precision precision) {

@@ -40,15 +40,17 @@ constexpr std::array<Pair, 20> kUnits = {{
 }};
 
 /// What 0 stands for where it is no amount.
-constexpr std::array<Pair, 18> kZeros = {{
+constexpr std::array<Pair, 20> kZeros = {{
     {"fp32_tflops", "no such units"},
     {"bf16_tflops", "no such units"},
     {"fp8_tflops", "no such units"},
     {"fp4_tflops", "no such units"},
     {"nvlink_gb_per_s", "no NVLink"},
-    {"fp8_gemm_efficiency", "as gemm_efficiency"},
     {"buffer_mb", "no shared buffer"},
     {"peer_payload_b", "as max_payload_b"},
+    {"learned_positions", "none"},
+    {"sliding_window", "none"},
+    {"full_attention_every", "none"},
     {"experts", "dense"},
     {"shared_experts", "none"},
     {"dense_layers", "none"},

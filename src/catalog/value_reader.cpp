@@ -16,13 +16,20 @@ const std::vector<std::string>& kind_names() {
 
 /// The text of a value as people should see it again.
 std::string text_of(const Node& node) {
-  if (node.kind != Node::Kind::kSequence) return node.scalar;
   std::string text;
-  for (const Node& item : node.items) {
-    if (!text.empty()) text += ", ";
-    text += item.scalar;
+  const auto append = [&text](const std::string& part) {
+    text += (text.empty() ? "" : ", ") + part;
+  };
+  switch (node.kind) {
+    case Node::Kind::kSequence:
+      for (const Node& item : node.items) append(item.scalar);
+      return text;
+    case Node::Kind::kMapping:
+      for (const auto& [key, item] : node.entries) append(key + " " + item.scalar);
+      return text;
+    default:
+      return node.scalar;
   }
-  return text;
 }
 
 base::Error missing(const Node& value, std::string_view what, std::string_view allowed) {

@@ -90,6 +90,13 @@ void check_cuts(Problems& problems, const LanguageModel& m, const TrainingShape&
   }
 }
 
+/// Shifted groups are exchanged within a GPU: a rank of context parallelism holds none whole.
+void check_finetuning(Problems& problems, const TrainingShape& shape) {
+  const bool groups = shape.finetuning.kind == FinetuningKind::kLongLora;
+  problems.unless(!groups || shape.parallelism.cp == 1, "workload.parallelism.cp",
+                  fmt::format("{} with longlora", shape.parallelism.cp), "1 with longlora");
+}
+
 void check_memory(Problems& problems, const Gpu& gpu, const LanguageModel& m,
                   const TrainingShape& shape) {
   const Memory need = memory(m, shape);
@@ -130,11 +137,13 @@ double data_parallel_s(const LanguageModel& m, const TrainingShape& shape, int g
   const Parallelism& p = shape.parallelism;
   const int ranks = p.dp * p.cp;
   const bool inside = p.tp * ranks <= gpus_per_node;
-  const double held = stage_parameters(m, p, 0);
-  // fp32 gradients out, bf16 weights back; ZeRO-3 gathers the weights twice per micro-batch.
-  const double gathers = p.zero >= 3 ? 2.0 * shape.micro_batches() : 1;
+  const double trained = stage_trained_parameters(m, shape, 0);
+  // fp32 gradients out, bf16 weights back; ZeRO-3 gathers all weights twice per micro-batch.
+  const double gathered =
+      p.zero >= 3 ? 2.0 * shape.micro_batches() * stage_parameters(m, p, 0, shape.finetuning)
+                  : trained;
   const double scatters = p.zero >= 2 ? shape.micro_batches() : 1;
-  return ring_s(held * (4 * scatters + 2 * gathers), ranks,
+  return ring_s(trained * 4 * scatters + gathered * 2, ranks,
                 inside ? rates.inside_gb_per_s : rates.nic_gb_per_s,
                 inside ? rates.inside_latency_s : 0);
 }
@@ -192,6 +201,7 @@ std::vector<LayoutProblem> check_layout(const Gpu& gpu, const LanguageModel& m,
       fmt::format("{} ({} computes in nothing else)", computed_precisions(gpu), gpu.id));
   check_counts(problems, shape.parallelism, shape, gpus, gpus_per_node);
   check_cuts(problems, m, shape);
+  check_finetuning(problems, shape);
   // Memory is counted only for layouts that divide, where the count means something.
   if (problems.list.empty()) check_memory(problems, gpu, m, shape);
   return problems.list;

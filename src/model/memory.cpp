@@ -76,7 +76,8 @@ double layers_activation_bytes(const catalog::LanguageModel& m, const TrainingSh
   for (int chunk = 0; chunk < p.vpp; ++chunk) {
     const StageLayers layers = stage_layers(m, p.pp * p.vpp, chunk * p.pp + stage);
     for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
-      const double all = tokens * activation_bytes_per_token(m, layer, shape.precision) / p.tp;
+      const double all =
+          tokens * activation_bytes_per_token(m, layer, shape.precision, shape.finetuning) / p.tp;
       const double core = tokens * attention_core_bytes_per_token(m, shape.precision) / p.tp;
       largest = std::max(largest, all);
       switch (shape.recompute) {
@@ -97,13 +98,23 @@ double layers_activation_bytes(const catalog::LanguageModel& m, const TrainingSh
   return kept * chunks_in_flight(shape, stage) / p.vpp + whole;
 }
 
+/// What ZeRO leaves on a rank: experts are replicated over fewer ranks.
+double sharded(const StageParameters& parameters, const Parallelism& p) {
+  const double group = static_cast<double>(p.dp) * p.cp;
+  return parameters.shared / group + parameters.expert * p.ep / group;
+}
+
 Memory stage_memory(const catalog::LanguageModel& m, const TrainingShape& shape, int stage) {
   const Parallelism& p = shape.parallelism;
-  const StageParameters held = count_stage(m, p, stage);
+  StageParameters held = count_stage(m, p, stage);
+  const double adapters =
+      shape.finetuning.full()
+          ? 0
+          : stage_parameters(m, p, stage, shape.finetuning) - stage_parameters(m, p, stage);
+  held.shared += adapters;
   const BytesPerParameter bytes = bytes_per_parameter(shape.precision);
-  const double group = static_cast<double>(p.dp) * p.cp;
   const double whole = held.shared + held.expert;
-  const double shard = held.shared / group + held.expert * p.ep / group;
+  const double shard = sharded(held, p);
 
   Memory memory;
   memory.weights_gb = (p.zero >= 3 ? shard : whole) * bytes.weights;
@@ -113,8 +124,11 @@ Memory stage_memory(const catalog::LanguageModel& m, const TrainingShape& shape,
     const StageLayers layers = stage_layers(m, p.pp, stage);
     memory.weights_gb += 2 * bytes.weights * whole / (layers.count + 1);
   }
-  memory.gradients_gb = (p.zero >= 2 ? shard : whole) * kGradientBytes;
-  memory.optimizer_gb = (p.zero >= 1 ? shard : whole) * bytes.optimizer;
+  const StageParameters trained = count_trained(m, p, stage, shape.finetuning);
+  const double states = trained.shared + trained.expert;
+  const double states_shard = sharded(trained, p);
+  memory.gradients_gb = (p.zero >= 2 ? states_shard : states) * kGradientBytes;
+  memory.optimizer_gb = (p.zero >= 1 ? states_shard : states) * bytes.optimizer;
 
   const double element = shape.precision == catalog::Precision::kFp32 ? 4 : 2;
   const double tokens = static_cast<double>(shape.micro_batch) * shape.sequence / p.cp;
@@ -134,10 +148,37 @@ Memory stage_memory(const catalog::LanguageModel& m, const TrainingShape& shape,
   return memory;
 }
 
+/// Elements per token that the gradients of weights need again. A frozen matrix keeps no input, its
+/// adapters keep it and what is between them; matrices that share an input keep it once.
+double kept_inputs(const catalog::LanguageModel& m, int layer, const Finetuning& finetuning) {
+  double kept = 0;
+  const auto keep_of = [&](const std::vector<Matrix>& matrices, bool output_is_kept) {
+    bool hidden = false;
+    for (const Matrix& x : matrices) {
+      const Adapters adapters = adapters_of(x, finetuning);
+      kept += adapters.count * finetuning.rank * x.copies * x.token_share;
+      if (!finetuning.full() && adapters.count == 0) continue;
+      if (x.split == Split::kRows) {
+        if (!output_is_kept) kept += x.in * x.copies * x.token_share;
+      } else if (x.expert) {
+        kept += x.in * m.experts_per_token;  // one copy of a token per expert on the way in
+      } else if (x.in == m.hidden) {
+        hidden = true;
+      } else {
+        kept += x.in;  // a latent
+      }
+    }
+    if (hidden) kept += m.hidden;
+  };
+  keep_of(attention_matrices(m), true);  // attention's backward reads its output anyway
+  keep_of(mlp_matrices(m, layer), false);
+  return kept;
+}
+
 }  // namespace
 
 double activation_bytes_per_token(const catalog::LanguageModel& m, int layer,
-                                  catalog::Precision precision) {
+                                  catalog::Precision precision, const Finetuning& finetuning) {
   const bool wide = precision == catalog::Precision::kFp32;
   const bool quantised =
       precision == catalog::Precision::kFp8 || precision == catalog::Precision::kFp4;
@@ -148,26 +189,27 @@ double activation_bytes_per_token(const catalog::LanguageModel& m, int layer,
   const double hidden = m.hidden;
   const double heads = m.heads;
 
-  double plain = 2 * hidden;                         // inputs of the two norms
-  double inputs = 2 * hidden + mlp_width(m, layer);  // of the first and last matrices
+  double plain = m.norms_per_layer * hidden;  // inputs of the norms
   // Q, K, V, and attention's output, which its backward reads; fused attention keeps one fp32
   // log-sum-exp per head instead of the s x s scores (Dao 2023, section 3.1).
-  plain += heads * value_dim(m);
+  const double output = heads * value_dim(m);
+  plain += output;
   if (has_latent_attention(m)) {
     plain += heads * (2 * query_key_dim(m) + value_dim(m));
-    inputs += m.q_lora_rank + m.kv_lora_rank;
   } else {
     plain += (heads + 2.0 * m.kv_heads) * m.head_dim;
+    if (m.qk_norm) plain += (heads + m.kv_heads) * m.head_dim;
   }
-  // The output matrix shares attention's output, unless it keeps a quantised one of its own.
-  if (quantised) inputs += heads * value_dim(m);
   plain += (m.gated_mlp ? 2 : 1) * mlp_width(m, layer);  // inputs of the activation function
   if (is_mixture_layer(m, layer)) {
-    // One copy of a token per expert on the way in, one on the way back (for the gate's gradient).
-    inputs += hidden * m.experts_per_token;
+    // One copy of a token per expert on the way back, for the gate's gradient.
     plain += hidden * m.experts_per_token;
   }
-  return plain * element + inputs * gemm_input + 4 * heads;
+  double inputs = kept_inputs(m, layer, finetuning);
+  // A quantised output matrix keeps an input of its own. Adapters read theirs in 16 bits.
+  if (quantised && finetuning.full()) inputs += output;
+  const double input_bytes = finetuning.full() ? gemm_input : element;
+  return plain * element + inputs * input_bytes + 4 * heads;
 }
 
 double checkpoint_bytes(const catalog::LanguageModel& m, catalog::Precision precision) {

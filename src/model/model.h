@@ -36,6 +36,27 @@ double embedding_parameters(const catalog::LanguageModel& m);  ///< input and ou
 double parameters(const catalog::LanguageModel& m);
 double active_parameters(const catalog::LanguageModel& m);
 
+/// Which weights a training run changes.
+enum class FinetuningKind {
+  kFull,      ///< all
+  kLora,      ///< low-rank adapters of some matrices (Hu et al. 2021)
+  kLongLora,  ///< adapters, input embedding and norms; attention in shifted groups (Chen et al.
+              ///< 2023)
+};
+struct Finetuning {
+  FinetuningKind kind = FinetuningKind::kFull;
+  int rank = 0;
+  std::vector<std::string> targets;  ///< "q_proj", ... as Hugging Face and PEFT name the matrices
+  int group = 0;                     ///< kLongLora: tokens of a group of attention
+  bool full() const { return kind == FinetuningKind::kFull; }
+};
+/// "full fine-tuning", "LoRA of rank 8", "LongLoRA of rank 8 in groups of 8192".
+std::string to_string(const Finetuning& finetuning);
+/// Names of the matrices of a model that can have adapters, in the order of the layer.
+std::vector<std::string> adapter_targets(const catalog::LanguageModel& m);
+/// Parameters that are trained.
+double trained_parameters(const catalog::LanguageModel& m, const Finetuning& finetuning);
+
 /// FLOPs of the forward pass of one sequence of `sequence` tokens through one layer, split into
 /// GEMMs and attention's score/value products (causal: half the square). A multiply-add counts 2.
 struct LayerFlops {
@@ -46,8 +67,11 @@ LayerFlops forward_flops(const catalog::LanguageModel& m, int layer, int sequenc
 double output_head_flops(const catalog::LanguageModel& m, int sequence);
 /// Model FLOPs of training one token: forward plus twice that backward, no recomputation; the
 /// numerator of MFU (Chowdhery et al. 2022, appendix B), with causal attention counted as the half
-/// square that it is: 6 x (parameters of matrices) + 6 x layers x heads x head_dim x sequence.
-double training_flops_per_token(const catalog::LanguageModel& m, int sequence);
+/// square that it is: 6 x (parameters of matrices) + 6 x layers x heads x head_dim x sequence, in
+/// windowed layers with the window's band in place of the half square. Frozen matrices have no
+/// gradients of weights: 4 x their parameters, and 6 x those of the adapters.
+double training_flops_per_token(const catalog::LanguageModel& m, int sequence,
+                                const Finetuning& finetuning = {});
 
 /// What the backward pass computes again instead of keeping it.
 enum class Recompute {
@@ -66,6 +90,7 @@ struct TrainingShape {
   catalog::Precision precision = catalog::Precision::kBf16;  ///< of the GEMMs
   Parallelism parallelism;
   Recompute recompute = Recompute::kNone;
+  Finetuning finetuning;
   int micro_batches() const { return global_batch / (micro_batch * parallelism.dp); }
 };
 
@@ -86,8 +111,8 @@ Memory memory(const catalog::LanguageModel& m, const TrainingShape& shape);
 /// Bytes of a checkpoint of the whole model: weights and the optimizer's states, each once.
 double checkpoint_bytes(const catalog::LanguageModel& m, catalog::Precision precision);
 
-/// Times of one GPU of a stage for one micro-batch, seconds: roofline of FLOPs against peak x
-/// efficiency and bytes against memory bandwidth, plus launches.
+/// Times of one GPU of a stage for one micro-batch, seconds: the kernels of model/kernels.h on the
+/// GPU as a long load leaves it, elementwise kernels by their bytes, and launches.
 struct StageTime {
   double forward_s = 0;
   double backward_s = 0;   ///< includes recomputation when the shape asks for it
@@ -95,14 +120,21 @@ struct StageTime {
 };
 StageTime stage_time(const catalog::Gpu& gpu, const catalog::LanguageModel& m,
                      const TrainingShape& shape, int stage);
+/// Forward attention of one layer on one GPU, the same.
+double attention_time(const catalog::Gpu& gpu, const catalog::LanguageModel& m,
+                      const TrainingShape& shape, int layer);
 /// First layer and number of layers of a pipeline stage; the remainder goes to the early stages.
 struct StageLayers {
   int first = 0;
   int count = 0;
 };
 StageLayers stage_layers(const catalog::LanguageModel& m, int pp, int stage);
-/// Parameters held by one GPU of a stage (before ZeRO), embeddings included.
-double stage_parameters(const catalog::LanguageModel& m, const Parallelism& p, int stage);
+/// Parameters held by one GPU of a stage (before ZeRO), embeddings and adapters included.
+double stage_parameters(const catalog::LanguageModel& m, const Parallelism& p, int stage,
+                        const Finetuning& finetuning = {});
+/// Of these, the ones that have gradients.
+double stage_trained_parameters(const catalog::LanguageModel& m, const TrainingShape& shape,
+                                int stage);
 
 /// What stands in the way of a layout, as the scenario's key, what was found, what is allowed.
 struct LayoutProblem {

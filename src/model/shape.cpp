@@ -15,6 +15,17 @@ double sum_weights(const std::vector<Matrix>& matrices) {
   return sum;
 }
 
+/// One norm of the hidden size.
+double norm_parameters(const catalog::LanguageModel& m) {
+  return (m.norm_bias ? 2.0 : 1.0) * m.hidden;
+}
+
+/// Width of all shared experts of a layer together.
+double shared_width(const catalog::LanguageModel& m) {
+  return m.shared_feed_forward > 0 ? m.shared_feed_forward
+                                   : static_cast<double>(m.shared_experts) * m.expert_feed_forward;
+}
+
 /// Multiply-adds of one token through the matrices, times 2.
 double flops_per_token(const std::vector<Matrix>& matrices) {
   double sum = 0;
@@ -29,20 +40,24 @@ std::vector<Matrix> latent_attention_matrices(const catalog::LanguageModel& m) {
   const double heads = m.heads;
   const double query_out = heads * query_key_dim(m);
   std::vector<Matrix> matrices;
+  const auto push = [&](std::string_view name, Matrix x) {
+    x.parts = {{name, x.out}};
+    matrices.push_back(std::move(x));
+  };
   if (m.q_lora_rank > 0) {
     const double rank = m.q_lora_rank;
-    matrices.push_back({.in = hidden, .out = rank, .split = Split::kReplicated, .vectors = rank});
-    matrices.push_back({.in = rank, .out = query_out});
+    push("q_a_proj", {.in = hidden, .out = rank, .split = Split::kReplicated, .vectors = rank});
+    push("q_b_proj", {.in = rank, .out = query_out});
   } else {
-    matrices.push_back({.in = hidden, .out = query_out});
+    push("q_proj", {.in = hidden, .out = query_out});
   }
   const double rank = m.kv_lora_rank;
-  matrices.push_back({.in = hidden,
-                      .out = rank + m.qk_rope_head_dim,
-                      .split = Split::kReplicated,
-                      .vectors = rank});
-  matrices.push_back({.in = rank, .out = heads * (m.qk_nope_head_dim + value_dim(m))});
-  matrices.push_back({.in = heads * value_dim(m), .out = hidden, .split = Split::kRows});
+  push("kv_a_proj_with_mqa", {.in = hidden,
+                              .out = rank + m.qk_rope_head_dim,
+                              .split = Split::kReplicated,
+                              .vectors = rank});
+  push("kv_b_proj", {.in = rank, .out = heads * (m.qk_nope_head_dim + value_dim(m))});
+  push("o_proj", {.in = heads * value_dim(m), .out = hidden, .split = Split::kRows});
   return matrices;
 }
 
@@ -53,18 +68,33 @@ void push_mlp(std::vector<Matrix>& matrices, const catalog::LanguageModel& m, do
   up.in = m.hidden;
   up.out = (m.gated_mlp ? 2 : 1) * width;
   up.split = Split::kColumns;
+  if (m.gated_mlp) up.parts.push_back({"gate_proj", width});
+  up.parts.push_back({"up_proj", width});
   Matrix down = like;
   down.in = width;
   down.out = m.hidden;
   down.split = Split::kRows;
-  matrices.push_back(up);
-  matrices.push_back(down);
+  down.parts = {{"down_proj", down.out}};
+  for (Matrix* x : {&up, &down}) {
+    x->vectors = m.linear_bias ? x->out * x->copies : 0;
+    matrices.push_back(std::move(*x));
+  }
 }
 
 }  // namespace
 
 bool has_latent_attention(const catalog::LanguageModel& m) {
   return m.kv_lora_rank > 0;
+}
+
+int window_of(const catalog::LanguageModel& m, int layer) {
+  const bool full = m.full_attention_every > 0 && (layer + 1) % m.full_attention_every == 0;
+  return full ? 0 : m.sliding_window;
+}
+
+double layer_vectors(const catalog::LanguageModel& m) {
+  const double norms = m.norms_per_layer * norm_parameters(m);
+  return norms + (m.qk_norm ? 2.0 * m.head_dim : 0) + (m.attention_sinks ? m.heads : 0);
 }
 
 bool is_mixture_layer(const catalog::LanguageModel& m, int layer) {
@@ -81,7 +111,7 @@ double value_dim(const catalog::LanguageModel& m) {
 
 double mlp_width(const catalog::LanguageModel& m, int layer) {
   if (!is_mixture_layer(m, layer)) return m.feed_forward;
-  return static_cast<double>(m.experts_per_token + m.shared_experts) * m.expert_feed_forward;
+  return static_cast<double>(m.experts_per_token) * m.expert_feed_forward + shared_width(m);
 }
 
 std::vector<Matrix> attention_matrices(const catalog::LanguageModel& m) {
@@ -89,8 +119,17 @@ std::vector<Matrix> attention_matrices(const catalog::LanguageModel& m) {
   const double hidden = m.hidden;
   const double dim = m.head_dim;
   const double qkv = (m.heads + 2.0 * m.kv_heads) * dim;
-  return {{.in = hidden, .out = qkv, .vectors = m.attention_bias ? qkv : 0},
-          {.in = m.heads * dim, .out = hidden, .split = Split::kRows}};
+  return {{.in = hidden,
+           .out = qkv,
+           .vectors = m.attention_bias || m.linear_bias ? qkv : 0,
+           .parts = {{"q_proj", m.heads * dim},
+                     {"k_proj", m.kv_heads * dim},
+                     {"v_proj", m.kv_heads * dim}}},
+          {.in = m.heads * dim,
+           .out = hidden,
+           .split = Split::kRows,
+           .vectors = m.output_bias || m.linear_bias ? hidden : 0,
+           .parts = {{"o_proj", hidden}}}};
 }
 
 std::vector<Matrix> mlp_matrices(const catalog::LanguageModel& m, int layer) {
@@ -100,12 +139,16 @@ std::vector<Matrix> mlp_matrices(const catalog::LanguageModel& m, int layer) {
     return matrices;
   }
   const double experts = m.experts;
-  matrices.push_back(
-      {.in = static_cast<double>(m.hidden), .out = experts, .split = Split::kReplicated});
+  matrices.push_back({.in = static_cast<double>(m.hidden),
+                      .out = experts,
+                      .split = Split::kReplicated,
+                      .vectors = m.linear_bias || m.routing_bias ? experts : 0});
   push_mlp(matrices, m, m.expert_feed_forward,
            {.copies = experts, .token_share = m.experts_per_token / experts, .expert = true});
-  if (m.shared_experts > 0) {
-    push_mlp(matrices, m, static_cast<double>(m.shared_experts) * m.expert_feed_forward, {});
+  if (shared_width(m) > 0) push_mlp(matrices, m, shared_width(m), {});
+  if (m.shared_gate) {
+    matrices.push_back(
+        {.in = static_cast<double>(m.hidden), .out = 1, .split = Split::kReplicated});
   }
   return matrices;
 }
@@ -117,56 +160,51 @@ std::vector<Matrix> layer_matrices(const catalog::LanguageModel& m, int layer) {
   return matrices;
 }
 
-// The norm before attention counts with attention, the norm before the MLP with the MLP.
+// Half of a layer's norms count with attention, the other half with the MLP.
 
 double attention_parameters(const catalog::LanguageModel& m) {
-  return sum_weights(attention_matrices(m)) + m.hidden;
+  return sum_weights(attention_matrices(m)) + layer_vectors(m) -
+         m.norms_per_layer / 2 * norm_parameters(m);
 }
 
 double mlp_parameters(const catalog::LanguageModel& m, int layer) {
-  return sum_weights(mlp_matrices(m, layer)) + m.hidden;
+  return sum_weights(mlp_matrices(m, layer)) + m.norms_per_layer / 2 * norm_parameters(m);
 }
 
 double active_mlp_parameters(const catalog::LanguageModel& m, int layer) {
-  double sum = m.hidden;
+  double sum = m.norms_per_layer / 2 * norm_parameters(m);
   for (const Matrix& x : mlp_matrices(m, layer)) sum += weights_of(x) * x.token_share;
   return sum;
 }
 
 double embedding_parameters(const catalog::LanguageModel& m) {
-  return (m.tied_embeddings ? 1.0 : 2.0) * m.vocabulary * m.hidden;
+  const double rows = (m.tied_embeddings ? 1.0 : 2.0) * m.vocabulary + m.learned_positions;
+  return rows * m.hidden;
 }
 
 double parameters(const catalog::LanguageModel& m) {
-  double sum = embedding_parameters(m) + m.hidden + m.layers * attention_parameters(m);
+  double sum = embedding_parameters(m) + norm_parameters(m) + m.layers * attention_parameters(m);
   for (int layer = 0; layer < m.layers; ++layer) sum += mlp_parameters(m, layer);
   return sum;
 }
 
 double active_parameters(const catalog::LanguageModel& m) {
-  double sum = embedding_parameters(m) + m.hidden + m.layers * attention_parameters(m);
+  double sum = embedding_parameters(m) + norm_parameters(m) + m.layers * attention_parameters(m);
   for (int layer = 0; layer < m.layers; ++layer) sum += active_mlp_parameters(m, layer);
   return sum;
 }
 
 LayerFlops forward_flops(const catalog::LanguageModel& m, int layer, int sequence) {
   const double s = sequence;
-  // 2 FLOPs x s^2 / 2 causal pairs, for the scores and for the values.
+  const double window = window_of(m, layer);
+  // Pairs of a query and a key: half the square, or the band of the window below the diagonal.
+  const double pairs = window > 0 && window < s ? s * window - window * window / 2 : s * s / 2;
   return {.gemm = s * flops_per_token(layer_matrices(m, layer)),
-          .attention = s * s * m.heads * (query_key_dim(m) + value_dim(m))};
+          .attention = 2 * pairs * m.heads * (query_key_dim(m) + value_dim(m))};
 }
 
 double output_head_flops(const catalog::LanguageModel& m, int sequence) {
   return 2.0 * sequence * m.hidden * m.vocabulary;
-}
-
-double training_flops_per_token(const catalog::LanguageModel& m, int sequence) {
-  double forward = output_head_flops(m, sequence);
-  for (int layer = 0; layer < m.layers; ++layer) {
-    const LayerFlops flops = forward_flops(m, layer, sequence);
-    forward += flops.gemm + flops.attention;
-  }
-  return 3 * forward / sequence;
 }
 
 StageLayers stage_layers(const catalog::LanguageModel& m, int pp, int stage) {
@@ -193,21 +231,18 @@ StageParameters count_stage(const catalog::LanguageModel& m, const Parallelism& 
       (x.expert ? sum.expert : sum.shared) += here;
       sum.low_precision += here;
     }
-    sum.shared += 2.0 * m.hidden;
+    sum.shared += layer_vectors(m);
   }
   const double embedding = static_cast<double>(m.vocabulary) * m.hidden / p.tp;
-  if (holds_embedding(stage)) sum.shared += embedding;
+  if (holds_embedding(stage)) {
+    sum.shared += embedding + static_cast<double>(m.learned_positions) * m.hidden;
+  }
   if (holds_output_head(p, stage)) {
-    sum.shared += m.hidden;
+    sum.shared += norm_parameters(m);
     // A tied embedding on another stage is a second copy whose gradients are summed.
     if (!m.tied_embeddings || p.pp > 1) sum.shared += embedding;
   }
   return sum;
-}
-
-double stage_parameters(const catalog::LanguageModel& m, const Parallelism& p, int stage) {
-  const StageParameters held = count_stage(m, p, stage);
-  return held.shared + held.expert;
 }
 
 std::string_view name_of(Recompute recompute) {

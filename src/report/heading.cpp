@@ -10,10 +10,14 @@ std::string heading(const scenario::ValidScenario& scenario, bool chinese) {
   const auto& job = std::get<scenario::TrainingSpec>(scenario.workload);
   const auto& topology = scenario.cluster.topology;
   const auto& shape = job.shape;
+  std::string model = job.model.name;
+  if (!shape.finetuning.full()) {
+    model += (chinese ? "，" : ", ") + model::to_string(shape.finetuning);
+  }
   const std::string first = fmt::format(
       fmt::runtime(chinese ? "{}：{}，{}，{}{}；种子 {}" : "{}: {}, {}, {}{}; seed {}"),
-      scenario.name, job.model.name, catalog::name_of(shape.precision),
-      model::to_string(shape.parallelism), recompute_text(shape.recompute, chinese), scenario.seed);
+      scenario.name, model, catalog::name_of(shape.precision), model::to_string(shape.parallelism),
+      recompute_text(shape.recompute, chinese), scenario.seed);
   const std::string nodes =
       chinese ? fmt::format("{} 个节点", topology.nodes)
               : fmt::format("{} {}", topology.nodes, topology.nodes == 1 ? "node" : "nodes");

@@ -53,6 +53,58 @@ model::Recompute read_recompute(const Node& node) {
   throw base::input_error(node.where, node.description(), "`none`, `selective` or `full`");
 }
 
+std::vector<std::string> read_targets(Fields& fields, const std::vector<std::string>& allowed,
+                                      std::vector<std::string> fallback) {
+  if (!fields.has("targets")) return fallback;
+  std::vector<std::string> targets;
+  for (const Node* item : list(fields, "targets")) {
+    const std::string name = base::yaml::text(*item);
+    if (std::ranges::find(allowed, name) == allowed.end()) {
+      throw base::input_error(item->where, item->description(), base::one_of(allowed),
+                              base::near_miss(name, allowed));
+    }
+    if (std::ranges::find(targets, name) == targets.end()) targets.push_back(name);
+  }
+  if (targets.empty()) {
+    throw base::input_error(fields.where("targets"), "an empty list",
+                            "a list of " + base::one_of(allowed));
+  }
+  return targets;
+}
+
+/// The matrices of attention: what LoRA and LongLoRA adapt by default (Hu et al. 2021, section 4.2;
+/// Chen et al. 2023, section 3.3).
+std::vector<std::string> attention_targets(const std::vector<std::string>& all) {
+  const auto mlp = std::ranges::find_if(
+      all, [](const std::string& name) { return name == "gate_proj" || name == "up_proj"; });
+  return {all.begin(), mlp};
+}
+
+void read_finetuning(Fields fields, const catalog::LanguageModel& m, model::TrainingShape& shape) {
+  model::Finetuning& finetuning = shape.finetuning;
+  finetuning.kind =
+      static_cast<model::FinetuningKind>(fields.choice("kind", {"full", "lora", "longlora"}));
+  if (!finetuning.full()) {
+    // PEFT's and LongLoRA's default rank.
+    finetuning.rank = static_cast<int>(fields.integer("rank", 1, 1 << 16, 8));
+    const std::vector<std::string> all = model::adapter_targets(m);
+    finetuning.targets = read_targets(fields, all, attention_targets(all));
+  }
+  if (finetuning.kind == model::FinetuningKind::kLongLora) {
+    // A quarter of the sequence, the paper's group_size_ratio.
+    const int quarter = std::max(1, shape.sequence / 4);
+    finetuning.group = static_cast<int>(fields.integer("group", 2, shape.sequence, quarter));
+    if (shape.sequence % finetuning.group != 0 || finetuning.group % 2 != 0) {
+      throw base::input_error(
+          fields.where("group"), fmt::format("{}", finetuning.group),
+          fmt::format("an even divisor of the sequence of {}: half of the heads shift by half a "
+                      "group",
+                      shape.sequence));
+    }
+  }
+  fields.finish();
+}
+
 base::Error refusal(const LayoutProblem& problem, const Context& context) {
   return base::input_error(context.where(problem.key), problem.found, problem.allowed);
 }
@@ -240,6 +292,9 @@ TrainingRequest read_training(Fields& fields, const Context& context) {
   shape.sequence = static_cast<int>(fields.integer("sequence", 1, 1 << 24, 4096));
   shape.global_batch = static_cast<int>(fields.integer("global_batch", 1, 1'000'000'000));
   shape.micro_batch = static_cast<int>(fields.integer("micro_batch", 1, 1024, 1));
+  if (const Node* node = fields.optional("finetune")) {
+    read_finetuning(Fields(*node), spec.model, shape);
+  }
   if (const Node* node = fields.optional("parallelism")) read_parallelism(*node, request);
   if (const Node* node = fields.optional("recompute")) request.recompute = read_recompute(*node);
   shape.recompute = request.recompute.value_or(model::Recompute::kNone);

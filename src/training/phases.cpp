@@ -155,9 +155,7 @@ void Planner::context() {
   const double times = (p().cp - 1.0) * most_layers() * (again ? 4 : 3) * passes();
   const auto exchange = add("cp keys and values", Op::kSendRecv, size, context_groups(p()),
                             longest_forward() / most_layers(), times);
-  const double rate = gpu.bf16_tflops * 1e12 * gpu.attention_efficiency;
-  const double block = model::forward_flops(m(), 0, shape().sequence).attention *
-                       shape().micro_batch / (p().tp * p().cp) / p().cp / rate;
+  const double block = model::attention_time(gpu, m(), shape(), 0) / p().cp;
   for (int i = 0; i < parts(); ++i) {
     const double count = (p().cp - 1.0) * layers(i).count;
     chunk(i).forward.push_back({exchange, count, block, CommKind::kCp});
@@ -201,11 +199,16 @@ void Planner::pipeline() {
 void Planner::data() {
   const int ranks = p().dp * p().cp;
   if (ranks == 1) return;
-  const Parallelism parted = by_chunk().parallelism;
+  // What has gradients; frozen weights move only where they are sharded.
+  const model::TrainingShape parted = by_chunk();
   double most = 0;
-  for (int i = 0; i < parts(); ++i) most = std::max(most, model::stage_parameters(m(), parted, i));
+  double held = 0;
   for (int i = 0; i < parts(); ++i) {
-    chunk(i).bucket_share = model::stage_parameters(m(), parted, i) / most;
+    most = std::max(most, model::stage_trained_parameters(m(), parted, i));
+    held = std::max(held, model::stage_parameters(m(), parted.parallelism, i, shape().finetuning));
+  }
+  for (int i = 0; i < parts(); ++i) {
+    chunk(i).bucket_share = model::stage_trained_parameters(m(), parted, i) / most;
   }
   const bool gathered = p().zero >= 3;
   plan.step.sharding = gathered        ? Sharding::kParameters
@@ -223,7 +226,8 @@ void Planner::data() {
       add("dp gradients", whole ? Op::kAllReduce : Op::kReduceScatter, parameters * kGradientBytes,
           gradient_groups(p()), between, times * (p().zero >= 2 ? shape().micro_batches() : 1));
   if (whole) return;
-  plan.step.parameters = add("dp parameters", Op::kAllGather, parameters * element_bytes(),
+  const double per_gather = gathered ? held / plan.step.buckets : parameters;
+  plan.step.parameters = add("dp parameters", Op::kAllGather, per_gather * element_bytes(),
                              gradient_groups(p()), longest_forward() / plan.step.buckets,
                              times * (gathered ? 2 * shape().micro_batches() : 1));
 }

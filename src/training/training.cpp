@@ -209,7 +209,9 @@ void fill_step(const std::vector<Step>& steps, const scenario::ValidScenario& sc
   const double tokens = static_cast<double>(spec.shape.global_batch) * spec.shape.sequence;
   result.tokens_per_s = tokens / step_s;
   const double peak = scenario.cluster.gpu.peak_tflops(spec.shape.precision) * 1e12;
-  const double flops = model::training_flops_per_token(spec.model, spec.shape.sequence) * tokens;
+  const double flops =
+      model::training_flops_per_token(spec.model, spec.shape.sequence, spec.shape.finetuning) *
+      tokens;
   result.mfu_pct = percent(flops, step_s * peak * scenario.cluster.gpus);
 }
 

@@ -85,9 +85,9 @@ TEST(Loading, refuses_one_id_in_two_kinds_of_device) {
 
 TEST(Loading, refuses_a_value_out_of_range) {
   Copy copy;
-  copy.replace("gpus.yaml", "gemm_efficiency: { value: 0.797,", "gemm_efficiency: { value: 79.7,");
+  copy.replace("gpus.yaml", "sustained_share: { value: 0.707,", "sustained_share: { value: 70.7,");
   const base::Error error = input_error_of([&] { Catalog::load(copy.directory()); });
-  EXPECT_EQ(error.where().key, "entries.h100-sxm-80gb.gemm_efficiency.value");
+  EXPECT_EQ(error.where().key, "entries.h100-sxm-80gb.sustained_share.value");
 }
 
 TEST(Loading, refuses_a_price_band_in_the_wrong_order) {

@@ -9,7 +9,7 @@ using testing::shipped;
 
 TEST(Lookup, accepts_an_unambiguous_prefix) {
   EXPECT_EQ(shipped().gpu("h100-sxm").id, "h100-sxm-80gb");
-  EXPECT_EQ(shipped().gpu("a100").id, "a100-sxm-80gb");
+  EXPECT_EQ(shipped().gpu("a100-sxm").id, "a100-sxm-80gb");
   EXPECT_EQ(shipped().model("qwen2").id, "qwen2-72b");
 }
 

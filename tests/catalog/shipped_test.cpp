@@ -45,7 +45,8 @@ TEST(ShippedCatalogue, cites_no_source_that_nothing_uses) {
 
 TEST(ShippedCatalogue, has_the_ids_that_scenarios_may_rely_on) {
   for (const char* id :
-       {"h100-sxm-80gb", "h200-sxm", "b200-sxm", "a100-sxm-80gb", "a10", "rtx-4090", "h20"}) {
+       {"h100-sxm-80gb", "h200-sxm", "h20", "gh200-96gb", "b200-sxm", "b300-sxm", "gb200", "gb300",
+        "a100-40gb-sxm", "a100-sxm-80gb", "a10", "l40s", "rtx-4090", "rtx-pro-6000", "mi300x"}) {
     EXPECT_EQ(shipped().gpu(id).id, id);
   }
   for (const char* id : {"llama2-7b", "llama2-13b", "llama2-70b", "llama3-8b", "llama3-70b",
@@ -79,25 +80,38 @@ TEST(ShippedCatalogue, a100_has_no_fp8_and_the_peaks_of_its_data_sheet) {
   EXPECT_DOUBLE_EQ(gpu.nvlink_gb_per_s, 300);
 }
 
-// FP8 doubles the BF16 peak on every generation that has it, FP4 doubles FP8.
+// FP8 doubles the BF16 peak on every generation that has it (data sheets round), FP4 doubles FP8;
+// Blackwell Ultra triples it (HGX B300 and GB300 NVL72 data sheets).
 TEST(ShippedCatalogue, narrow_peaks_are_twice_the_wider_ones) {
   for (const Gpu& gpu : shipped().gpus()) {
     if (gpu.fp8_tflops > 0) {
-      EXPECT_NEAR(gpu.fp8_tflops / gpu.bf16_tflops, 2, 0.01) << gpu.id;
+      EXPECT_NEAR(gpu.fp8_tflops / gpu.bf16_tflops, 2, 0.03) << gpu.id;
     }
     if (gpu.fp4_tflops > 0) {
-      EXPECT_NEAR(gpu.fp4_tflops / gpu.fp8_tflops, 2, 0.01) << gpu.id;
+      const bool ultra = gpu.id == "b300-sxm" || gpu.id == "gb300";
+      EXPECT_NEAR(gpu.fp4_tflops / gpu.fp8_tflops, ultra ? 3 : 2, 0.01) << gpu.id;
     }
   }
 }
 
-TEST(ShippedCatalogue, fp8_gemms_have_an_efficiency_of_their_own_where_it_is_known) {
+TEST(ShippedCatalogue, fp8_gemms_have_a_curve_of_their_own_where_it_is_known) {
   const Gpu& h100 = shipped().gpu("h100-sxm-80gb");
-  EXPECT_DOUBLE_EQ(h100.gemm_efficiency_at(Precision::kBf16), h100.gemm_efficiency);
-  EXPECT_DOUBLE_EQ(h100.gemm_efficiency_at(Precision::kFp8), h100.fp8_gemm_efficiency);
-  Gpu unknown = h100;
-  unknown.fp8_gemm_efficiency = 0;
-  EXPECT_DOUBLE_EQ(unknown.gemm_efficiency_at(Precision::kFp8), h100.gemm_efficiency);
+  EXPECT_EQ(&h100.gemm_curve(Precision::kBf16), &h100.gemm_bf16);
+  EXPECT_EQ(&h100.gemm_curve(Precision::kFp8), &h100.gemm_fp8);
+  EXPECT_EQ(&h100.gemm_curve(Precision::kFp4), &h100.gemm_fp8);
+  const Gpu& a100 = shipped().gpu("a100-sxm-80gb");
+  EXPECT_EQ(&a100.gemm_curve(Precision::kFp8), &a100.gemm_bf16);
+}
+
+// One architecture, one curve: only what was measured on the GPU itself is calibrated.
+TEST(ShippedCatalogue, gpus_without_measured_kernels_say_that_their_curves_are_assumed) {
+  for (const Entry& entry : shipped().entries()) {
+    if (entry.category != "gpus") continue;
+    const auto gemm = std::ranges::find(entry.values, "gemm_bf16", &Value::key);
+    ASSERT_NE(gemm, entry.values.end()) << entry.id;
+    const bool measured = entry.id == "h100-sxm-80gb" || entry.id == "a100-40gb-sxm";
+    EXPECT_EQ(gemm->kind, measured ? ValueKind::kCalibrated : ValueKind::kAssumed) << entry.id;
+  }
 }
 
 TEST(ShippedCatalogue, prices_every_gpu_adapter_switch_and_cable) {

@@ -38,6 +38,11 @@ Work forward_work(const catalog::LanguageModel& m, int sequence) {
   return work;
 }
 
+/// The diagonal goes through whole tiles of 128 queries and 128 keys.
+double tiled(double attention, int sequence) {
+  return attention * (1 + 128. / sequence);
+}
+
 TEST(StageTime, is_flops_over_peak_times_efficiency_when_memory_is_free) {
   const auto gpu = arithmetic_only();
   const auto m = llama2_7b();
@@ -46,11 +51,11 @@ TEST(StageTime, is_flops_over_peak_times_efficiency_when_memory_is_free) {
   const double attention_rate = 989.4e12 * 0.5;
   const double head = output_head_flops(m, 4096) / gemm_rate;
   const StageTime t = stage_time(gpu, m, shape_of({}), 0);
-  const double forward = work.gemm / gemm_rate + work.attention / attention_rate + head;
+  const double attention = tiled(work.attention, 4096) / attention_rate;
+  const double forward = work.gemm / gemm_rate + attention + head;
   EXPECT_NEAR(t.forward_s, forward, 1e-6 * forward);
   // Each product has two gradients; fused attention repeats the scores: 5 products against 2.
-  const double backward =
-      2 * work.gemm / gemm_rate + 2.5 * work.attention / attention_rate + 2 * head;
+  const double backward = 2 * work.gemm / gemm_rate + 2.5 * attention + 2 * head;
   EXPECT_NEAR(t.backward_s, backward, 1e-6 * backward);
 }
 
@@ -94,7 +99,8 @@ TEST(StageTime, of_all_stages_together_is_that_of_the_whole_model) {
 }
 
 // Roofline (Williams et al. 2009): a micro-batch of one token reads every bf16 weight once, so that
-// the forward pass takes bytes over bandwidth (90 % of it is assumed to be reached).
+// the forward pass takes bytes over bandwidth (90 % of it is reached); attention's one tile and the
+// elementwise kernels add 2 % at most.
 TEST(StageTime, of_a_single_token_is_the_time_to_read_the_weights) {
   catalog::Gpu gpu = h100();
   gpu.kernel_launch_us = 0;
@@ -102,7 +108,7 @@ TEST(StageTime, of_a_single_token_is_the_time_to_read_the_weights) {
   TrainingShape shape = shape_of({});
   shape.sequence = 1;
   const double read = 2 * (parameters(m) - 32000. * 4096) / (3350e9 * 0.9);
-  EXPECT_NEAR(stage_time(gpu, m, shape, 0).forward_s, read, 0.01 * read);
+  EXPECT_NEAR(stage_time(gpu, m, shape, 0).forward_s, read, 0.02 * read);
 }
 
 TEST(StageTime, grows_with_the_launch_gap_by_kernels) {
@@ -112,8 +118,9 @@ TEST(StageTime, grows_with_the_launch_gap_by_kernels) {
   const double without = stage_time(gpu, m, shape_of({}), 0).forward_s;
   gpu.kernel_launch_us = 2;
   const double with = stage_time(gpu, m, shape_of({}), 0).forward_s;
-  // Per layer four GEMMs and eight other kernels; embedding 1, head 1, cross-entropy 3.
-  EXPECT_NEAR(with - without, (32 * 12 + 5) * 2e-6, 1e-9);
+  // Per layer two norms, two residuals and the activation function; embedding 1, cross-entropy 3.
+  // GEMMs and attention have their launch in their curves.
+  EXPECT_NEAR(with - without, (32 * 5 + 4) * 2e-6, 1e-9);
 }
 
 // Adam moves 34 bytes per parameter of the shard: gradient twice, three fp32 states read and
@@ -124,13 +131,14 @@ TEST(StageTime, of_the_optimizer_is_its_bytes_over_bandwidth) {
   EXPECT_NEAR(t.optimizer_s, 34 * parameters(m) / 8 / (3350e9 * 0.9), 1e-9);
 }
 
+// The router's eight columns are padded to a tile of sixteen.
 TEST(StageTime, of_a_mixture_follows_the_active_experts) {
   const auto gpu = arithmetic_only();
   const auto m = mixtral_8x7b();
   const Work work = forward_work(m, 4096);
   const double expected = (work.gemm + output_head_flops(m, 4096)) / (989.4e12 * 0.7) +
-                          work.attention / (989.4e12 * 0.5);
-  EXPECT_NEAR(stage_time(gpu, m, shape_of({}), 0).forward_s, expected, 1e-6 * expected);
+                          tiled(work.attention, 4096) / (989.4e12 * 0.5);
+  EXPECT_NEAR(stage_time(gpu, m, shape_of({}), 0).forward_s, expected, 3e-4 * expected);
 }
 
 TEST(StageTime, of_experts_is_the_same_when_they_are_spread) {

@@ -82,6 +82,11 @@ inline catalog::LanguageModel gpt3_175b() {
   return m;
 }
 
+/// A share of the peak and of the memory's rate, whatever the shape.
+inline catalog::GemmCurve flat(double efficiency) {
+  return {.efficiency = efficiency, .memory_share = 0.9, .split_us = 1e6};
+}
+
 /// NVIDIA H100 SXM data sheet: dense peaks, 3.35 TB/s, NVLink 900 GB/s both ways. The efficiencies
 /// are round numbers for the tests, not claims.
 inline catalog::Gpu h100() {
@@ -95,9 +100,12 @@ inline catalog::Gpu h100() {
   g.nvlink_gb_per_s = 450;
   g.nvlink_latency_us = 2;
   g.pcie_gb_per_s = 64;
-  g.gemm_efficiency = 0.7;
-  g.fp8_gemm_efficiency = 0.6;
-  g.attention_efficiency = 0.5;
+  g.sms = 132;
+  g.gemm_bf16 = flat(0.7);
+  g.gemm_fp8 = flat(0.6);
+  g.attention = {.efficiency = 0.5};
+  g.decode = {.memory_share = 0.9, .stream_gb_per_s = 50};
+  g.sustained_share = 1;
   g.kernel_launch_us = 2;
   return g;
 }

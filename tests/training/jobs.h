@@ -22,8 +22,11 @@ inline catalog::Gpu h100() {
   gpu.nvlink_usable_gb_per_s = 370;
   gpu.nvlink_latency_us = 0.6;
   gpu.nvls_share = 0.85;
-  gpu.gemm_efficiency = 0.7;
-  gpu.attention_efficiency = 0.6;
+  gpu.sms = 132;
+  gpu.gemm_bf16 = {.efficiency = 0.7, .memory_share = 0.9};
+  gpu.gemm_fp8 = gpu.gemm_bf16;
+  gpu.attention = {.efficiency = 0.6};
+  gpu.sustained_share = 1;
   gpu.kernel_launch_us = 2;
   gpu.kernel_variation_pct = 1;
   return gpu;

@@ -1,0 +1,152 @@
+#include "model/kernels.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace fabricast::model {
+
+namespace {
+
+using catalog::Gpu;
+using catalog::Precision;
+
+struct Tile {
+  double rows;
+  double columns;
+};
+
+/// Tiles that CUTLASS and cuBLAS choose from; either operand may lie along the long edge.
+constexpr std::array<Tile, 12> kTiles = {{{128, 256},
+                                          {256, 128},
+                                          {128, 128},
+                                          {64, 256},
+                                          {256, 64},
+                                          {64, 128},
+                                          {128, 64},
+                                          {64, 64},
+                                          {64, 32},
+                                          {32, 64},
+                                          {64, 16},
+                                          {16, 64}}};
+constexpr std::array<double, 7> kSplits = {1, 2, 3, 4, 6, 8, 16};
+/// Partial sums of a split product are written and read in fp32, through the L2 cache: twice the
+/// memory's rate (assumed).
+constexpr double kPartialSumBytes = 8;
+constexpr double kCacheOverMemory = 2;
+/// Query rows of one tile of fused attention (FlashAttention-2 and -3, head dimension 128).
+constexpr double kQueryTile = 128;
+/// Cached keys that a decoding kernel gives to one SM at least (TensorRT-LLM's multi-block mode).
+constexpr double kKeysPerPiece = 256;
+
+double memory_rate(const Gpu& gpu) {
+  return gpu.memory_gb_per_s * 1e9;
+}
+
+/// FLOP/s of one SM with tiles of unlimited edge and depth.
+double sm_rate(const Gpu& gpu, double peak_tflops, double efficiency) {
+  return peak_tflops * 1e12 * efficiency / gpu.sms;
+}
+
+/// The larger of two roofs, rounded off where they meet.
+double roofs(double a, double b) {
+  const double a2 = a * a;
+  const double b2 = b * b;
+  return std::sqrt(std::sqrt(a2 * a2 + b2 * b2));
+}
+
+/// Keys that all tiles of queries of one head meet together, whole tiles of them.
+double keys_met(const AttentionShape& shape, double blocks) {
+  const double before = shape.keys - shape.queries;
+  const auto all = [&](double n) { return n * before + kQueryTile * n * (n + 1) / 2; };
+  if (shape.window <= 0) return all(blocks);
+  // The rows of a tile together see one window and the tile's own length.
+  const double most = shape.window + kQueryTile;
+  const double growing = std::clamp(std::floor((most - before) / kQueryTile), 0.0, blocks);
+  return all(growing) + (blocks - growing) * most;
+}
+
+}  // namespace
+
+double element_bytes(Precision precision) {
+  switch (precision) {
+    case Precision::kFp32:
+      return 4;
+    case Precision::kFp8:
+      return 1;
+    case Precision::kFp4:
+      return 0.5;
+    case Precision::kBf16:
+      break;
+  }
+  return 2;
+}
+
+double gemm_s(const Gpu& gpu, Precision precision, const GemmShape& shape) {
+  const catalog::GemmCurve& curve = gpu.gemm_curve(precision);
+  const double rate = sm_rate(gpu, gpu.peak_tflops(precision), curve.efficiency);
+  const double sms = gpu.sms;
+  double computing = 1e30;
+  for (const Tile tile : kTiles) {
+    const double whole =
+        shape.groups * std::ceil(shape.m / tile.rows) * std::ceil(shape.n / tile.columns);
+    const double step =
+        2 * (tile.rows * tile.columns + curve.edge * (tile.rows + tile.columns)) / rate;
+    for (const double split : kSplits) {
+      const double tiles = whole * split;
+      const double waves =
+          (1 - curve.waves) * std::max(1.0, tiles / sms) + curve.waves * std::ceil(tiles / sms);
+      const double steps = std::ceil(shape.k / split) + curve.depth;
+      double t = std::max(waves * step * steps, steps * curve.step_ns * 1e-9);
+      if (split > 1) {
+        t += curve.split_us * 1e-6 + kPartialSumBytes * shape.groups * shape.m * shape.n * split /
+                                         (kCacheOverMemory * memory_rate(gpu));
+      }
+      computing = std::min(computing, t);
+      if (tiles >= sms) break;  // further cuts only add work
+    }
+  }
+  const double bytes = shape.groups * (element_bytes(precision) * (shape.m + shape.n) * shape.k +
+                                       shape.result_bytes * shape.m * shape.n);
+  return curve.fixed_us * 1e-6 + roofs(computing, bytes / (memory_rate(gpu) * curve.memory_share));
+}
+
+double attention_s(const Gpu& gpu, Precision precision, const AttentionShape& shape) {
+  const catalog::AttentionCurve& curve = gpu.attention;
+  const double rate = sm_rate(gpu, gpu.peak_tflops(precision), curve.efficiency);
+  const double blocks = std::ceil(shape.queries / kQueryTile);
+  // Scores and values: two products, a multiply-add counts 2.
+  const double key_s = 2 * kQueryTile * (shape.head_dim + shape.value_dim) / rate;
+  const double all = shape.batch * shape.heads / shape.shards *
+                     (keys_met(shape, blocks) + blocks * curve.depth) * key_s;
+  const double most = shape.keys - shape.queries + blocks * kQueryTile;
+  const double longest = shape.window > 0 ? std::min(most, shape.window + kQueryTile) : most;
+  const double computing = std::max(all / gpu.sms, (longest + curve.depth) * key_s);
+  const double wide = shape.head_dim + shape.value_dim;
+  const double bytes = element_bytes(precision) * shape.batch / shape.shards * wide *
+                       (shape.queries * shape.heads + shape.keys * shape.kv_heads);
+  return curve.fixed_us * 1e-6 + computing + curve.passes * bytes / memory_rate(gpu);
+}
+
+double decode_attention_s(const Gpu& gpu, const DecodeShape& shape) {
+  const catalog::DecodeCurve& curve = gpu.decode;
+  const double units = shape.batch * shape.kv_heads;
+  const double unit_bytes = shape.context * shape.bytes_per_token;
+  const double pieces = std::min(std::ceil(shape.context / kKeysPerPiece),
+                                 std::max(1.0, gpu.sms / std::max(1.0, units)));
+  const double alone = unit_bytes / std::max(1.0, pieces) / (curve.stream_gb_per_s * 1e9);
+  const double together = units * unit_bytes / (memory_rate(gpu) * curve.memory_share);
+  return curve.fixed_us * 1e-6 + units * curve.unit_us * 1e-6 / gpu.sms + std::max(alone, together);
+}
+
+Gpu sustained(const Gpu& gpu) {
+  Gpu slower = gpu;
+  for (double* peak :
+       {&slower.fp32_tflops, &slower.bf16_tflops, &slower.fp8_tflops, &slower.fp4_tflops}) {
+    *peak *= gpu.sustained_share;
+  }
+  return slower;
+}
+
+}  // namespace fabricast::model
