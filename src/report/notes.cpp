@@ -227,6 +227,33 @@ std::string fault_note(const scenario::ValidScenario& scenario, bool chinese) {
                    0);
 }
 
+/// What checkpoints and failures take of a run, where somebody would notice.
+std::string reliability_note(const std::vector<Outcome>& outcomes, bool chinese) {
+  constexpr double kNoticed = 99;  ///< percent of goodput
+  const auto worst = std::ranges::min_element(
+      outcomes, {}, [](const Outcome& o) { return o.training.reliability.goodput_pct; });
+  const training::ReliabilityReport& r = worst->training.reliability;
+  if (r.goodput_pct >= kNoticed) return {};
+  std::string text = chinese
+                         ? fmt::format("全程含检查点与故障：它们至多占 {:.0f}%（{}）",
+                                       100 - r.goodput_pct, worst->name)
+                         : fmt::format(
+                               "The whole run includes checkpoints and failures, which take up to "
+                               "{:.0f} % of it ({})",
+                               100 - r.goodput_pct, worst->name);
+  if (r.mtbf_h > 0) {
+    text += chinese ? fmt::format("；平均 {} 小时中断一次，{} 分钟后恢复（`workload.failures`）。",
+                                  number(r.mtbf_h), number(r.recovery_s / 60))
+                    : fmt::format(
+                          ": one interruption in {} h on average, {} min until work goes "
+                          "on (`workload.failures`).",
+                          number(r.mtbf_h), number(r.recovery_s / 60));
+  } else {
+    text += chinese ? "。" : ".";
+  }
+  return paragraph(text, 0);
+}
+
 }  // namespace
 
 std::string host_note(const fabric::HostLimit& limit, base::Rate port, const std::string& slot,
@@ -252,7 +279,7 @@ std::string notes(const Comparison& comparison, bool chinese) {
   return fault_note(scenario, chinese) + memory_note(scenario, outcomes, chinese) +
          topology_note(scenario, outcomes, chinese) + host_notes(scenario, outcomes, chinese) +
          same_hardware_note(outcomes, chinese) + level_note(scenario, outcomes, chinese) +
-         extrapolation_note(outcomes, chinese);
+         reliability_note(outcomes, chinese) + extrapolation_note(outcomes, chinese);
 }
 
 }  // namespace fabricast::report

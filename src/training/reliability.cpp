@@ -96,8 +96,9 @@ ReliabilityReport reliability(const scenario::TrainingSpec& spec, const fabric::
   r.checkpoint_pct = 100 * write / interval / stretch;
   if (rate > 0) {
     r.interruptions = work_s * stretch / (r.mtbf_h * kHour);
-    r.recovery_pct = 100 * r.recovery_s / (r.mtbf_h * kHour);
-    r.lost_pct = std::max(0.0, 100 - r.goodput_pct - r.checkpoint_pct - r.recovery_pct);
+    // Recoveries fail, too: one that succeeds takes M (e^(R/M) - 1), which is this share of all.
+    r.recovery_pct = -100 * std::expm1(-r.recovery_s / (r.mtbf_h * kHour));
+    r.lost_pct = 100 - r.goodput_pct - r.checkpoint_pct - r.recovery_pct;
   }
   return r;
 }

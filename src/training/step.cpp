@@ -106,18 +106,20 @@ class Iteration {
 };
 
 DataTraffic Iteration::traffic() {
-  const auto bucket = [this](std::optional<std::size_t> phase) {
-    std::function<double(int, int)> drawn;
-    if (!phase) return drawn;
-    drawn = [this, phase](int stage, int chunk) {
-      return draw(phase) * work_.stages[static_cast<std::size_t>(stage)]
-                               .chunks[static_cast<std::size_t>(chunk)]
-                               .bucket_share;
+  const auto bucket = [this](std::size_t phase) {
+    return [this, phase](int stage, int chunk) {
+      return phases_[phase].draw(random_) * work_.stages[static_cast<std::size_t>(stage)]
+                                                .chunks[static_cast<std::size_t>(chunk)]
+                                                .bucket_share;
     };
-    return drawn;
   };
-  return {work_.sharding, work_.buckets, work_.overlap_slowdown, bucket(work_.parameters),
-          bucket(work_.gradients)};
+  DataTraffic data;
+  data.sharding = work_.sharding;
+  data.buckets = work_.buckets;
+  data.slowdown = work_.overlap_slowdown;
+  if (work_.parameters) data.gather = bucket(*work_.parameters);
+  if (work_.gradients) data.reduce = bucket(*work_.gradients);
+  return data;
 }
 
 /// Duration of one forward or backward of the group, its parts booked in `cell`.
@@ -152,8 +154,8 @@ PassTimes Iteration::draw_times(int replica, TracedStep* traced) {
     double slowest = 0;
     double mean = 0;
     for (int g = 0; g < work_.group; ++g) {
-      const auto rank = static_cast<std::size_t>(g + work_.group * (replica + work_.replicas * s));
-      const double own = work_.pace.empty() ? 1 : work_.pace[rank];
+      const int rank = g + work_.group * (replica + work_.replicas * s);
+      const double own = work_.pace.empty() ? 1 : work_.pace[static_cast<std::size_t>(rank)];
       const double pace = own * std::max(kFastest, 1 + work_.variation * random_.normal());
       slowest = std::max(slowest, pace);
       mean += pace / work_.group;

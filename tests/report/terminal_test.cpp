@@ -186,6 +186,21 @@ TEST(Terminal, speaks_chinese_when_asked) {
   EXPECT_EQ(text.find("House rules"), std::string::npos);
 }
 
+TEST(Terminal, says_what_failures_take_where_it_matters) {
+  const auto text = [](double goodput_pct) {
+    Sample s = sample();
+    training::ReliabilityReport& r = s.comparison.outcomes[0].training.reliability;
+    r.goodput_pct = goodput_pct;
+    r.mtbf_h = 3;
+    r.recovery_s = 600;
+    return rendered(false, s);
+  };
+  EXPECT_EQ(text(99.5).find("checkpoints and failures"), std::string::npos);
+  EXPECT_NE(text(90).find("checkpoints and failures"), std::string::npos);
+  EXPECT_NE(text(90).find("10 % of it"), std::string::npos);
+  EXPECT_NE(text(90).find("in 3.00 h"), std::string::npos);
+}
+
 TEST(Terminal, admits_the_error_of_extrapolated_transfers) {
   EXPECT_NE(rendered(false).find("within 2.00 %"), std::string::npos);
 }

@@ -100,7 +100,14 @@ TEST(Reliability, parts_add_up_to_the_run) {
   for (const double work_s : {600.0, 86400.0, 1e7}) {
     const ReliabilityReport r = reliability(spec, fabric, work_s, 49);
     EXPECT_NEAR(r.goodput_pct + r.checkpoint_pct + r.lost_pct + r.recovery_pct, 100, 1e-9);
+    EXPECT_GT(r.lost_pct, 0);
   }
+  // Also where recoveries are as long as what lies between failures: 3 h.
+  spec.reliability.restart_min = 180;
+  const ReliabilityReport r = reliability(spec, fabric, 1e7, 49);
+  EXPECT_NEAR(r.goodput_pct + r.checkpoint_pct + r.lost_pct + r.recovery_pct, 100, 1e-9);
+  EXPECT_GT(r.lost_pct, 0);
+  EXPECT_NEAR(r.recovery_pct, 100 * (1 - std::exp(-r.recovery_s / 3600 / r.mtbf_h)), 1e-9);
 }
 
 TEST(Reliability, of_what_never_fails_costs_only_the_checkpoints_asked_for) {
