@@ -1,4 +1,5 @@
-// Coefficients of the catalogue from measurements: a GPU's kernel curves from tables of kernel times.
+// Coefficients of the catalogue from measurements: a GPU's kernel curves from tables of kernel
+// times.
 
 #include <memory>
 #include <string>
@@ -31,7 +32,8 @@ void add_calibrate(CLI::App& program, Chosen& chosen) {
   auto flags = std::make_shared<CalibrateFlags>();
   auto* command = program.add_subcommand(
       "calibrate", "Fits a GPU's kernel coefficients to tables of measured kernels");
-  command->add_option("--gpu", flags->gpu, "GPU of the catalogue; an unambiguous beginning is enough")
+  command
+      ->add_option("--gpu", flags->gpu, "GPU of the catalogue; an unambiguous beginning is enough")
       ->required();
   command
       ->add_option("--data", flags->data,

@@ -19,9 +19,8 @@ constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
 /// Commands that the interface names and this version does not have.
-const std::vector<std::string> kLater = {"advise", "bom", "collective",
-                                         "console",   "export", "mcp",       "schedule",
-                                         "serve-sim", "trace",  "train"};
+const std::vector<std::string> kLater = {"advise", "bom",      "collective", "console", "export",
+                                         "mcp",    "schedule", "serve-sim",  "trace",   "train"};
 
 /// The library's messages repeat the arguments as they are.
 int complain(const std::string& message) {

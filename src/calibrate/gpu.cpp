@@ -96,9 +96,9 @@ std::string sustained_yaml(const catalog::Catalog& known, const std::string& arc
   }
   if (runs.empty()) return {};
   const SustainedFit fit = fit_sustained(runs);
-  std::string text = fmt::format("# {} training runs of {}: median {:.1f} %, p90 {:.1f} %\n",
-                                 runs.size(), architecture, fit.error.median_pct,
-                                 fit.error.p90_pct);
+  std::string text =
+      fmt::format("# {} training runs of {}: median {:.1f} %, p90 {:.1f} %\n", runs.size(),
+                  architecture, fit.error.median_pct, fit.error.p90_pct);
   for (const MeasuredRun& run : runs) {
     text += fmt::format("#   {:.3f} of the measured {:.2f} s: {}\n",
                         computing_s(run, fit.share) / run.step_s, run.step_s, run.label);
@@ -113,11 +113,10 @@ GemmFit fit_gemms(const Gpu& gpu, Precision precision, const std::vector<Measure
   std::vector<MeasuredGemm> fitted;
   std::vector<MeasuredGemm> held;
   share_out(rows, fitted, held);
-  std::vector<Unknown> unknowns = {
-      {"fixed_us", 0.1, 20, 2},     {"efficiency", 0.3, 1, 0.9},
-      {"edge", 0.1, 200, 15},       {"depth", 1, 2000, 100},
-      {"waves", 0, 1, 0.3},         {"memory_share", 0.3, 1, 0.85},
-      {"split_us", 0.1, 50, 2},     {"step_ns", 0.01, 20, 0.5}};
+  std::vector<Unknown> unknowns = {{"fixed_us", 0.1, 20, 2}, {"efficiency", 0.3, 1, 0.9},
+                                   {"edge", 0.1, 200, 15},   {"depth", 1, 2000, 100},
+                                   {"waves", 0, 1, 0.3},     {"memory_share", 0.3, 1, 0.85},
+                                   {"split_us", 0.1, 50, 2}, {"step_ns", 0.01, 20, 0.5}};
   if (quantised) {
     unknowns.push_back({"quantising_us", 0, 20, 2});
     unknowns.push_back({"quantising_share", 0.1, 1, 0.6});
@@ -165,13 +164,13 @@ AttentionFit fit_attention(const Gpu& gpu, const std::vector<MeasuredAttention>&
       return model::attention_s(candidate, Precision::kBf16, shape);
     };
   };
-  const std::vector<double> x =
-      fit({{"fixed_us", 0.1, 50, 10},
-           {"efficiency", 0.1, 1, 0.6},
-           {"depth", 0, 2000, 100},
-           {"passes", 0.1, 20, 2}},
-          weights_of(fitted),
-          [&](const std::vector<double>& y) { return ratios_of(fitted, predict_with(y)); });
+  const std::vector<double> x = fit({{"fixed_us", 0.1, 50, 10},
+                                     {"efficiency", 0.1, 1, 0.6},
+                                     {"depth", 0, 2000, 100},
+                                     {"passes", 0.1, 20, 2}},
+                                    weights_of(fitted), [&](const std::vector<double>& y) {
+                                      return ratios_of(fitted, predict_with(y));
+                                    });
   return {curve(x), errors_of(rows, predict_with(x))};
 }
 
@@ -190,13 +189,13 @@ DecodeFit fit_decode(const Gpu& gpu, const std::vector<MeasuredDecode>& rows) {
       return model::decode_attention_s(candidate, shape);
     };
   };
-  const std::vector<double> x =
-      fit({{"fixed_us", 0.1, 50, 8},
-           {"unit_us", 0.01, 20, 1},
-           {"memory_share", 0.3, 1, 0.9},
-           {"stream_gb_per_s", 1, 500, 30}},
-          weights_of(fitted),
-          [&](const std::vector<double>& y) { return ratios_of(fitted, predict_with(y)); });
+  const std::vector<double> x = fit({{"fixed_us", 0.1, 50, 8},
+                                     {"unit_us", 0.01, 20, 1},
+                                     {"memory_share", 0.3, 1, 0.9},
+                                     {"stream_gb_per_s", 1, 500, 30}},
+                                    weights_of(fitted), [&](const std::vector<double>& y) {
+                                      return ratios_of(fitted, predict_with(y));
+                                    });
   return {curve(x), errors_of(rows, predict_with(x))};
 }
 
@@ -232,24 +231,26 @@ std::string calibration_yaml(const catalog::Catalog& known, const Gpu& gpu,
   std::string text = fmt::format("# {}\n", gpu.id);
   if (!paths.gemm.empty()) {
     const auto bf16 = read_gemms(paths.gemm, "bfloat16");
-    if (!bf16.empty()) text += gemm_yaml("gemm_bf16", fit_gemms(gpu, Precision::kBf16, bf16, false));
+    if (!bf16.empty())
+      text += gemm_yaml("gemm_bf16", fit_gemms(gpu, Precision::kBf16, bf16, false));
     const auto fp8 = read_gemms(paths.gemm, "fp8");
     if (!fp8.empty()) text += gemm_yaml("gemm_fp8", fit_gemms(gpu, Precision::kFp8, fp8, true));
   }
   if (!paths.context.empty()) {
     const AttentionFit fit = fit_attention(gpu, read_attention(paths.context));
     const catalog::AttentionCurve& c = fit.curve;
-    text += fmt::format("# {}\nattention: {{ fixed_us: {:.3g}, efficiency: {:.3g}, depth: {:.3g}, "
-                        "passes: {:.3g} }}\n",
-                        errors_text(fit.all), c.fixed_us, c.efficiency, c.depth, c.passes);
+    text += fmt::format(
+        "# {}\nattention: {{ fixed_us: {:.3g}, efficiency: {:.3g}, depth: {:.3g}, "
+        "passes: {:.3g} }}\n",
+        errors_text(fit.all), c.fixed_us, c.efficiency, c.depth, c.passes);
   }
   if (!paths.generation.empty()) {
     const DecodeFit fit = fit_decode(gpu, read_decode(paths.generation, gpu.memory_gb_per_s));
     const catalog::DecodeCurve& c = fit.curve;
-    text += fmt::format("# {}\ndecode: {{ fixed_us: {:.3g}, unit_us: {:.3g}, memory_share: {:.3g}, "
-                        "stream_gb_per_s: {:.3g} }}\n",
-                        errors_text(fit.all), c.fixed_us, c.unit_us, c.memory_share,
-                        c.stream_gb_per_s);
+    text += fmt::format(
+        "# {}\ndecode: {{ fixed_us: {:.3g}, unit_us: {:.3g}, memory_share: {:.3g}, "
+        "stream_gb_per_s: {:.3g} }}\n",
+        errors_text(fit.all), c.fixed_us, c.unit_us, c.memory_share, c.stream_gb_per_s);
   }
   return text + sustained_yaml(known, gpu.architecture, paths);
 }

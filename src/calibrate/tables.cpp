@@ -99,10 +99,9 @@ std::vector<MeasuredGemm> read_gemms(const std::string& path, std::string_view d
   std::vector<MeasuredGemm> gemms;
   for (std::size_t i = 0; i < table.rows(); ++i) {
     if (table.text(i, "dtype") != dtype) continue;
-    gemms.push_back({{.m = table.number(i, "m", 1),
-                      .n = table.number(i, "n", 1),
-                      .k = table.number(i, "k", 1)},
-                     table.number(i, "latency_us", 1e-3) * 1e-6});
+    gemms.push_back(
+        {{.m = table.number(i, "m", 1), .n = table.number(i, "n", 1), .k = table.number(i, "k", 1)},
+         table.number(i, "latency_us", 1e-3) * 1e-6});
   }
   return gemms;
 }
@@ -133,12 +132,11 @@ std::vector<MeasuredDecode> read_decode(const std::string& path, double memory_g
   std::vector<MeasuredDecode> kernels;
   for (std::size_t i = 0; i < table.rows(); ++i) {
     if (table.text(i, "kv_dtype") != "bfloat16") continue;
-    const MeasuredDecode row = {
-        {.batch = table.number(i, "batch", 1),
-         .context = table.number(i, "isl", 1) + table.number(i, "step"),
-         .kv_heads = table.number(i, "kv_heads", 1),
-         .bytes_per_token = 2 * 2 * table.number(i, "head_dim", 1)},
-        table.number(i, "latency_us", 1e-3) * 1e-6};
+    const MeasuredDecode row = {{.batch = table.number(i, "batch", 1),
+                                 .context = table.number(i, "isl", 1) + table.number(i, "step"),
+                                 .kv_heads = table.number(i, "kv_heads", 1),
+                                 .bytes_per_token = 2 * 2 * table.number(i, "head_dim", 1)},
+                                table.number(i, "latency_us", 1e-3) * 1e-6};
     const model::DecodeShape& shape = row.shape;
     const double bytes = shape.batch * shape.context * shape.kv_heads * shape.bytes_per_token;
     if (table.number(i, "q_heads", 1) != shape.kv_heads) continue;

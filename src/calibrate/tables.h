@@ -40,8 +40,8 @@ struct MeasuredAttention {
   model::AttentionShape shape;
   double s = 0;
 };
-/// Columns attn_dtype, kv_dtype, batch, isl, step, q_heads, kv_heads, head_dim, latency_us; the rows
-/// in bf16 throughout.
+/// Columns attn_dtype, kv_dtype, batch, isl, step, q_heads, kv_heads, head_dim, latency_us; the
+/// rows in bf16 throughout.
 std::vector<MeasuredAttention> read_attention(const std::string& path);
 
 struct MeasuredDecode {
@@ -49,8 +49,8 @@ struct MeasuredDecode {
   double s = 0;
 };
 /// The same columns, `isl + step` tokens cached. Left out is what contradicts itself: rows whose
-/// keys and values, read once, would take more than `memory_gb_per_s`, and grouped heads, whose rows
-/// in the table at hand read half of what they must.
+/// keys and values, read once, would take more than `memory_gb_per_s`, and grouped heads, whose
+/// rows in the table at hand read half of what they must.
 std::vector<MeasuredDecode> read_decode(const std::string& path, double memory_gb_per_s);
 
 }  // namespace fabricast::calibrate

@@ -38,13 +38,14 @@ struct Entry {
 enum class Precision { kFp32, kBf16, kFp8, kFp4 };
 std::string_view name_of(Precision precision);
 
-/// How long a matrix product takes on a GPU, fitted to measured ones (docs/models/gpu.md, section 4).
+/// How long a matrix product takes on a GPU, fitted to measured ones (docs/models/gpu.md, section
+/// 4).
 struct GemmCurve {
-  double fixed_us = 0;      ///< of a kernel whatever its shape: launch, prologue, drain
-  double efficiency = 0;    ///< share of the peak by tiles of unlimited edge and depth; 0: unknown
-  double edge = 0;          ///< loading a tile's operands costs as much as so many more columns
-  double depth = 0;         ///< filling and draining a tile's loop, as steps along k
-  double waves = 0;         ///< 0: a last wave of tiles is shared by all SMs, 1: it takes a whole one
+  double fixed_us = 0;    ///< of a kernel whatever its shape: launch, prologue, drain
+  double efficiency = 0;  ///< share of the peak by tiles of unlimited edge and depth; 0: unknown
+  double edge = 0;        ///< loading a tile's operands costs as much as so many more columns
+  double depth = 0;       ///< filling and draining a tile's loop, as steps along k
+  double waves = 0;       ///< 0: a last wave of tiles is shared by all SMs, 1: it takes a whole one
   double memory_share = 0;  ///< of the data sheet's memory bandwidth
   double split_us = 0;      ///< for cutting k in parts that are added up
   double step_ns = 0;       ///< least time of a step along k
@@ -55,7 +56,7 @@ struct AttentionCurve {
   double fixed_us = 0;
   double efficiency = 0;  ///< share of the BF16 peak by tiles far from the diagonal
   double depth = 0;       ///< as in GemmCurve, along the keys
-  double passes = 0;      ///< times queries, keys, values and result cross the memory at its full rate
+  double passes = 0;  ///< times queries, keys, values and result cross the memory at its full rate
 };
 
 /// Attention of one new token per sequence over cached keys and values.
@@ -75,14 +76,14 @@ struct Gpu {
   double bf16_tflops = 0;
   double fp8_tflops = 0;
   double fp4_tflops = 0;
-  double memory_gb = 0;             ///< decimal GB
-  double memory_gb_per_s = 0;       ///< HBM or GDDR bandwidth, GB/s
-  double nvlink_gb_per_s = 0;       ///< per GPU and direction, GB/s; 0: no NVLink, PCIe is used
-  double nvlink_latency_us = 0;     ///< one message between two GPUs of a node, us
-  double pcie_gb_per_s = 0;         ///< per direction, GB/s
-  int sms = 0;                      ///< streaming multiprocessors, or compute units
-  GemmCurve gemm_bf16;              ///< of FP32, too
-  GemmCurve gemm_fp8;               ///< of FP4, too
+  double memory_gb = 0;          ///< decimal GB
+  double memory_gb_per_s = 0;    ///< HBM or GDDR bandwidth, GB/s
+  double nvlink_gb_per_s = 0;    ///< per GPU and direction, GB/s; 0: no NVLink, PCIe is used
+  double nvlink_latency_us = 0;  ///< one message between two GPUs of a node, us
+  double pcie_gb_per_s = 0;      ///< per direction, GB/s
+  int sms = 0;                   ///< streaming multiprocessors, or compute units
+  GemmCurve gemm_bf16;           ///< of FP32, too
+  GemmCurve gemm_fp8;            ///< of FP4, too
   AttentionCurve attention;
   DecodeCurve decode;
   double sustained_share = 0;  ///< of the rate of single kernels that a load of minutes keeps, 0..1
@@ -191,7 +192,7 @@ struct LanguageModel {
   int learned_positions = 0;     ///< rows of a table of position embeddings; 0: rotary or none
   int sliding_window = 0;        ///< keys that a query of a windowed layer sees; 0: no such layers
   int full_attention_every = 0;  ///< each so many-th layer has no window; 0: all have it
-  int experts = 0;              ///< routed experts per MoE layer; 0: dense
+  int experts = 0;               ///< routed experts per MoE layer; 0: dense
   int experts_per_token = 0;
   int shared_experts = 0;
   int expert_feed_forward = 0;  ///< intermediate size of one expert
@@ -285,7 +286,8 @@ FabricProfile with_overrides(const Catalog& catalog, const FabricProfile& profil
                              base::yaml::Fields& fields);
 
 /// Reads a Hugging Face `config.json` (architectures Llama, Mistral, Mixtral, Qwen2, Qwen2-MoE,
-/// Qwen3, Qwen3-MoE, Gemma 2 and 3, Phi-3, gpt-oss, GPT-NeoX, GPT-2, MPT, DeepSeek-V2 and V3). Throws base::Error (input) on a missing key or an unknown architecture.
+/// Qwen3, Qwen3-MoE, Gemma 2 and 3, Phi-3, gpt-oss, GPT-NeoX, GPT-2, MPT, DeepSeek-V2 and V3).
+/// Throws base::Error (input) on a missing key or an unknown architecture.
 LanguageModel read_hugging_face_config(const std::string& path);
 
 }  // namespace fabricast::catalog

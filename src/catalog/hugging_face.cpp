@@ -39,11 +39,11 @@ enum class Architecture {
 
 const std::vector<std::string>& architecture_names() {
   static const std::vector<std::string> names = {
-      "LlamaForCausalLM",      "MistralForCausalLM",    "MixtralForCausalLM",
-      "Qwen2ForCausalLM",      "Qwen2MoeForCausalLM",   "Qwen3ForCausalLM",
-      "Qwen3MoeForCausalLM",   "Gemma2ForCausalLM",     "Gemma3ForCausalLM",
-      "Phi3ForCausalLM",       "GptOssForCausalLM",     "GPTNeoXForCausalLM",
-      "GPT2LMHeadModel",       "MPTForCausalLM",        "DeepseekV2ForCausalLM",
+      "LlamaForCausalLM",     "MistralForCausalLM",  "MixtralForCausalLM",
+      "Qwen2ForCausalLM",     "Qwen2MoeForCausalLM", "Qwen3ForCausalLM",
+      "Qwen3MoeForCausalLM",  "Gemma2ForCausalLM",   "Gemma3ForCausalLM",
+      "Phi3ForCausalLM",      "GptOssForCausalLM",   "GPTNeoXForCausalLM",
+      "GPT2LMHeadModel",      "MPTForCausalLM",      "DeepseekV2ForCausalLM",
       "DeepseekV3ForCausalLM"};
   return names;
 }
@@ -84,9 +84,10 @@ Architecture architecture_of(Config& config) {
 /// What attention takes where the file does not say; a remainder would be a broken model.
 int even_head_dim(Config& config, const LanguageModel& m) {
   if (m.hidden % m.heads == 0) return m.hidden / m.heads;
-  throw base::input_error(config.fields().where(config.fields().has("hidden_size") ? "hidden_size" : "n_embd"),
-                          fmt::format("{} over {} heads", m.hidden, m.heads),
-                          "a multiple of `num_attention_heads`, or `head_dim` stated");
+  throw base::input_error(
+      config.fields().where(config.fields().has("hidden_size") ? "hidden_size" : "n_embd"),
+      fmt::format("{} over {} heads", m.hidden, m.heads),
+      "a multiple of `num_attention_heads`, or `head_dim` stated");
 }
 
 void read_mixtral_experts(Config& config, LanguageModel& m) {
@@ -118,8 +119,7 @@ void read_qwen_experts(Config& config, LanguageModel& m, bool shared) {
     m.shared_feed_forward = config.required("shared_expert_intermediate_size", kMostFeedForward);
     m.shared_gate = true;
   }
-  require(config, "decoder_sparse_step",
-          config.optional("decoder_sparse_step", kMostLayers, 1), 1,
+  require(config, "decoder_sparse_step", config.optional("decoder_sparse_step", kMostLayers, 1), 1,
           "1 (every layer has experts)");
   require_absent(config, "mlp_only_layers");
 }
@@ -289,8 +289,7 @@ LanguageModel read_common(Config& config, Architecture architecture) {
   m.head_dim = config.optional("head_dim", kMostHeadDim, 0);
   m.vocabulary = config.required("vocab_size", kMostVocabulary);
   m.context = config.required("max_position_embeddings", kMostContext);
-  const bool gemma =
-      architecture == Architecture::kGemma2 || architecture == Architecture::kGemma3;
+  const bool gemma = architecture == Architecture::kGemma2 || architecture == Architecture::kGemma3;
   m.tied_embeddings = config.flag("tie_word_embeddings", gemma);
   m.norms_per_layer = gemma ? 4 : 2;
   m.qk_norm = architecture == Architecture::kQwen3 || architecture == Architecture::kQwen3Moe ||

@@ -17,7 +17,9 @@ const std::vector<std::string>& kind_names() {
 /// The text of a value as people should see it again.
 std::string text_of(const Node& node) {
   std::string text;
-  const auto append = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  const auto append = [&text](const std::string& part) {
+    text += (text.empty() ? "" : ", ") + part;
+  };
   switch (node.kind) {
     case Node::Kind::kSequence:
       for (const Node& item : node.items) append(item.scalar);

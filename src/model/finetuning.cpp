@@ -36,7 +36,8 @@ double training_flops(const Matrix& x, const Finetuning& finetuning) {
 
 std::string to_string(const Finetuning& finetuning) {
   if (finetuning.full()) return "full fine-tuning";
-  if (finetuning.kind == FinetuningKind::kLora) return fmt::format("LoRA of rank {}", finetuning.rank);
+  if (finetuning.kind == FinetuningKind::kLora)
+    return fmt::format("LoRA of rank {}", finetuning.rank);
   return fmt::format("LongLoRA of rank {} in groups of {}", finetuning.rank, finetuning.group);
 }
 

@@ -91,13 +91,12 @@ double gemm_s(const Gpu& gpu, Precision precision, const GemmShape& shape) {
   for (const Tile tile : kTiles) {
     const double whole =
         shape.groups * std::ceil(shape.m / tile.rows) * std::ceil(shape.n / tile.columns);
-    const double step = 2 *
-                        (tile.rows * tile.columns + curve.edge * (tile.rows + tile.columns)) /
-                        rate;
+    const double step =
+        2 * (tile.rows * tile.columns + curve.edge * (tile.rows + tile.columns)) / rate;
     for (const double split : kSplits) {
       const double tiles = whole * split;
-      const double waves = (1 - curve.waves) * std::max(1.0, tiles / sms) +
-                           curve.waves * std::ceil(tiles / sms);
+      const double waves =
+          (1 - curve.waves) * std::max(1.0, tiles / sms) + curve.waves * std::ceil(tiles / sms);
       const double steps = std::ceil(shape.k / split) + curve.depth;
       double t = std::max(waves * step * steps, steps * curve.step_ns * 1e-9);
       if (split > 1) {
@@ -122,8 +121,7 @@ double attention_s(const Gpu& gpu, Precision precision, const AttentionShape& sh
   const double all = shape.batch * shape.heads / shape.shards *
                      (keys_met(shape, blocks) + blocks * curve.depth) * key_s;
   const double most = shape.keys - shape.queries + blocks * kQueryTile;
-  const double longest =
-      shape.window > 0 ? std::min(most, shape.window + kQueryTile) : most;
+  const double longest = shape.window > 0 ? std::min(most, shape.window + kQueryTile) : most;
   const double computing = std::max(all / gpu.sms, (longest + curve.depth) * key_s);
   const double wide = shape.head_dim + shape.value_dim;
   const double bytes = element_bytes(precision) * shape.batch / shape.shards * wide *
@@ -139,8 +137,7 @@ double decode_attention_s(const Gpu& gpu, const DecodeShape& shape) {
                                  std::max(1.0, gpu.sms / std::max(1.0, units)));
   const double alone = unit_bytes / std::max(1.0, pieces) / (curve.stream_gb_per_s * 1e9);
   const double together = units * unit_bytes / (memory_rate(gpu) * curve.memory_share);
-  return curve.fixed_us * 1e-6 + units * curve.unit_us * 1e-6 / gpu.sms +
-         std::max(alone, together);
+  return curve.fixed_us * 1e-6 + units * curve.unit_us * 1e-6 / gpu.sms + std::max(alone, together);
 }
 
 Gpu sustained(const Gpu& gpu) {

@@ -10,7 +10,8 @@ namespace fabricast::model {
 /// Bytes of one operand element; of FP4 without its scales.
 double element_bytes(catalog::Precision precision);
 
-/// `groups` products of m x k with k x n in one kernel. Row-major, operands at the GEMM's precision.
+/// `groups` products of m x k with k x n in one kernel. Row-major, operands at the GEMM's
+/// precision.
 struct GemmShape {
   double m = 0;
   double n = 0;

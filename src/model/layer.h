@@ -76,8 +76,8 @@ struct Adapters {
   double out = 0;  ///< columns of all parts that have one
 };
 Adapters adapters_of(const Matrix& x, const Finetuning& finetuning);
-/// Weights of the adapters of one copy of the matrix; `out` under tensor parallelism is cut like the
-/// matrix itself, and so is `in`.
+/// Weights of the adapters of one copy of the matrix; `out` under tensor parallelism is cut like
+/// the matrix itself, and so is `in`.
 double adapter_weights(const Matrix& x, const Finetuning& finetuning);
 
 bool holds_embedding(int stage);

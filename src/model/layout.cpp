@@ -129,10 +129,9 @@ double data_parallel_s(const LanguageModel& m, const TrainingShape& shape, int g
   const bool inside = p.tp * ranks <= gpus_per_node;
   const double trained = stage_trained_parameters(m, shape, 0);
   // fp32 gradients out, bf16 weights back; ZeRO-3 gathers all weights twice per micro-batch.
-  const double gathered = p.zero >= 3
-                              ? 2.0 * shape.micro_batches() *
-                                    stage_parameters(m, p, 0, shape.finetuning)
-                              : trained;
+  const double gathered =
+      p.zero >= 3 ? 2.0 * shape.micro_batches() * stage_parameters(m, p, 0, shape.finetuning)
+                  : trained;
   const double scatters = p.zero >= 2 ? shape.micro_batches() : 1;
   return ring_s(trained * 4 * scatters + gathered * 2, ranks,
                 inside ? rates.inside_gb_per_s : rates.nic_gb_per_s,

@@ -59,8 +59,8 @@ double layers_activation_bytes(const catalog::LanguageModel& m, const TrainingSh
   double kept = 0;
   double largest = 0;
   for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
-    const double all = tokens * activation_bytes_per_token(m, layer, shape.precision, shape.finetuning) /
-                       p.tp;
+    const double all =
+        tokens * activation_bytes_per_token(m, layer, shape.precision, shape.finetuning) / p.tp;
     // Full recomputation keeps a layer's input only, a shard of it under sequence parallelism.
     kept += shape.recompute ? tokens * m.hidden * element / p.tp : all;
     largest = std::max(largest, all);

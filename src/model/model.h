@@ -36,7 +36,8 @@ double active_parameters(const catalog::LanguageModel& m);
 enum class FinetuningKind {
   kFull,      ///< all
   kLora,      ///< low-rank adapters of some matrices (Hu et al. 2021)
-  kLongLora,  ///< adapters, input embedding and norms; attention in shifted groups (Chen et al. 2023)
+  kLongLora,  ///< adapters, input embedding and norms; attention in shifted groups (Chen et al.
+              ///< 2023)
 };
 struct Finetuning {
   FinetuningKind kind = FinetuningKind::kFull;

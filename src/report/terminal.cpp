@@ -247,11 +247,10 @@ std::string heading(const scenario::ValidScenario& scenario, bool chinese) {
   if (!shape.finetuning.full()) {
     model += (chinese ? "，" : ", ") + model::to_string(shape.finetuning);
   }
-  const std::string first =
-      fmt::format(fmt::runtime(chinese ? "{}：{}，{}，{}{}；种子 {}" : "{}: {}, {}, {}{}; seed {}"),
-                  scenario.name, model, catalog::name_of(shape.precision),
-                  model::to_string(shape.parallelism),
-                  shape.recompute ? (chinese ? "，重算激活" : ", recompute") : "", scenario.seed);
+  const std::string first = fmt::format(
+      fmt::runtime(chinese ? "{}：{}，{}，{}{}；种子 {}" : "{}: {}, {}, {}{}; seed {}"),
+      scenario.name, model, catalog::name_of(shape.precision), model::to_string(shape.parallelism),
+      shape.recompute ? (chinese ? "，重算激活" : ", recompute") : "", scenario.seed);
   const std::string nodes =
       chinese ? fmt::format("{} 个节点", topology.nodes)
               : fmt::format("{} {}", topology.nodes, topology.nodes == 1 ? "node" : "nodes");

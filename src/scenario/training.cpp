@@ -61,9 +61,8 @@ std::vector<std::string> read_targets(Fields& fields, const std::vector<std::str
 /// The matrices of attention: what LoRA and LongLoRA adapt by default (Hu et al. 2021, section 4.2;
 /// Chen et al. 2023, section 3.3).
 std::vector<std::string> attention_targets(const std::vector<std::string>& all) {
-  const auto mlp = std::ranges::find_if(all, [](const std::string& name) {
-    return name == "gate_proj" || name == "up_proj";
-  });
+  const auto mlp = std::ranges::find_if(
+      all, [](const std::string& name) { return name == "gate_proj" || name == "up_proj"; });
   return {all.begin(), mlp};
 }
 

@@ -200,7 +200,9 @@ void fill_step(const std::vector<Step>& steps, const scenario::ValidScenario& sc
   result.tokens_per_s = tokens / step_s;
   result.days = spec.tokens / result.tokens_per_s / 86400;
   const double peak = scenario.cluster.gpu.peak_tflops(spec.shape.precision) * 1e12;
-  const double flops = model::training_flops_per_token(spec.model, spec.shape.sequence, spec.shape.finetuning) * tokens;
+  const double flops =
+      model::training_flops_per_token(spec.model, spec.shape.sequence, spec.shape.finetuning) *
+      tokens;
   result.mfu_pct = percent(flops, step_s * peak * scenario.cluster.gpus);
 }
 

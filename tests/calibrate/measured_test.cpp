@@ -1,6 +1,6 @@
 // The catalogue's coefficients against the measured kernels they stand for. The tables are not part
-// of the project: FABRICAST_DATA names their folder, and without it these tests are skipped by name,
-// unless FABRICAST_REQUIRE_DATA says that they must not be.
+// of the project: FABRICAST_DATA names their folder, and without it these tests are skipped by
+// name, unless FABRICAST_REQUIRE_DATA says that they must not be.
 
 #include <cmath>
 #include <cstdlib>
@@ -17,8 +17,7 @@ namespace {
 using catalog::Precision;
 
 const catalog::Catalog& known() {
-  static const auto loaded =
-      catalog::Catalog::load(std::string(FABRICAST_SOURCE_DIR) + "/catalog");
+  static const auto loaded = catalog::Catalog::load(std::string(FABRICAST_SOURCE_DIR) + "/catalog");
   return loaded;
 }
 
@@ -33,9 +32,7 @@ class Measured : public ::testing::Test {
     directory_ = data;
   }
   std::string compute(const std::string& file) const { return directory_ + "/compute/" + file; }
-  Table training(const std::string& file) const {
-    return Table(directory_ + "/training/" + file);
-  }
+  Table training(const std::string& file) const { return Table(directory_ + "/training/" + file); }
 
   std::string directory_;
 };
@@ -136,8 +133,8 @@ TEST_F(Measured, training_runs_in_which_computing_decides_give_the_sustained_sha
   }
 }
 
-/// GEMMs of a layer as vidur's profiler times them: whole operators, medians of a longer run, rounded to
-/// microseconds. No row of it took part in a fit.
+/// GEMMs of a layer as vidur's profiler times them: whole operators, medians of a longer run,
+/// rounded to microseconds. No row of it took part in a fit.
 std::vector<double> vidur_ratios(const Table& table, const catalog::Gpu& gpu, double hidden,
                                  double qkv, double width, double least_m, double most_m) {
   std::vector<double> ratios;

@@ -32,9 +32,8 @@ TrainingShape shape_of(const Finetuning& finetuning, int sequence = 4096) {
 // parameters; rank 64 on all seven matrices 159,907,840.
 TEST(Lora, trains_the_parameters_that_peft_counts) {
   EXPECT_EQ(trained_parameters(llama2_7b(), lora(8, {"q_proj", "v_proj"})), 4'194'304);
-  EXPECT_EQ(trained_parameters(llama2_7b(),
-                               lora(64, {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj",
-                                         "up_proj", "down_proj"})),
+  EXPECT_EQ(trained_parameters(llama2_7b(), lora(64, {"q_proj", "k_proj", "v_proj", "o_proj",
+                                                      "gate_proj", "up_proj", "down_proj"})),
             159'907'840);
 }
 
@@ -44,8 +43,8 @@ TEST(Lora, of_grouped_heads_has_narrow_keys_and_values) {
             80. * 16 * ((8192 + 8192) + 2 * (8192 + 1024) + (8192 + 8192)));
 }
 
-// Chen et al. 2023, section 3.3: embedding and norms are trained, too; the embedding is below 2 % of
-// Llama 2 7B, the norms 0.004 %.
+// Chen et al. 2023, section 3.3: embedding and norms are trained, too; the embedding is below 2 %
+// of Llama 2 7B, the norms 0.004 %.
 TEST(LongLora, trains_embedding_and_norms_as_well) {
   const auto m = llama2_7b();
   const double embedding = 32000. * 4096;

@@ -2,13 +2,12 @@
 // Expected totals are those that the checkpoints' own indices (model.safetensors.index.json,
 // metadata.total_parameters or bytes over 2) and reports state.
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "model/model.h"
 
@@ -18,8 +17,7 @@ namespace {
 class Checkpoint : public ::testing::Test {
  protected:
   static catalog::LanguageModel read(const std::string& json) {
-    const std::string path =
-        ::testing::TempDir() + "config-" + std::to_string(getpid()) + ".json";
+    const std::string path = ::testing::TempDir() + "config-" + std::to_string(getpid()) + ".json";
     std::ofstream(path) << json;
     catalog::LanguageModel m = catalog::read_hugging_face_config(path);
     std::filesystem::remove(path);

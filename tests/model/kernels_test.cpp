@@ -15,8 +15,7 @@ using catalog::Precision;
 using namespace testing;
 
 catalog::Gpu shipped(const char* id) {
-  static const auto known =
-      catalog::Catalog::load(std::string(FABRICAST_SOURCE_DIR) + "/catalog");
+  static const auto known = catalog::Catalog::load(std::string(FABRICAST_SOURCE_DIR) + "/catalog");
   return known.gpu(id);
 }
 
@@ -42,15 +41,15 @@ TEST(Gemm, takes_whole_waves_where_the_last_one_is_not_shared) {
   const double full = gemm_s(gpu, Precision::kBf16, 128. * 108, 256, 4096);
   EXPECT_NEAR(gemm_s(gpu, Precision::kBf16, 128. * 109, 256, 4096), 2 * full, 0.01 * full);
   gpu.gemm_bf16.waves = 0;
-  EXPECT_NEAR(gemm_s(gpu, Precision::kBf16, 128. * 109, 256, 4096), full * 109 / 108,
-              0.001 * full);
+  EXPECT_NEAR(gemm_s(gpu, Precision::kBf16, 128. * 109, 256, 4096), full * 109 / 108, 0.001 * full);
 }
 
 TEST(Gemm, pads_its_edges_to_whole_tiles) {
   const auto gpu = shipped("h100-sxm");
-  EXPECT_DOUBLE_EQ(gemm_s(gpu, Precision::kBf16, {.m = 8191, .n = 8192, .k = 8192, .result_bytes = 0}) >
-                       0.99 * gemm_s(gpu, Precision::kBf16, 8192, 8192, 8192),
-                   true);
+  EXPECT_DOUBLE_EQ(
+      gemm_s(gpu, Precision::kBf16, {.m = 8191, .n = 8192, .k = 8192, .result_bytes = 0}) >
+          0.99 * gemm_s(gpu, Precision::kBf16, 8192, 8192, 8192),
+      true);
 }
 
 TEST(Gemm, of_many_groups_fills_the_gpu_like_one_that_is_as_tall) {
