@@ -126,21 +126,9 @@ struct Bench {
   std::function<network::Factory(double)> flows;
 };
 
-training::Phase phase_of(const Bench& bench, Bytes size) {
-  training::Phase phase;
-  phase.name = std::string(collective::name_of(bench.op));
-  phase.op = bench.op;
-  phase.size = size;
-  auto& group = phase.groups.emplace_back();
-  for (int r = 0; r < bench.fabric->gpus(); ++r) group.emplace_back(static_cast<std::uint32_t>(r));
-  phase.choice = collective::choose(bench.op, size, group, bench.machine, bench.wishes);
-  phase.run = collective::run_options(group, phase.choice, bench.machine);
-  phase.inside_nodes = bench.fabric->spec().nodes == 1;
-  return phase;
-}
-
 report::CollectiveRow row_of(const Bench& bench, Bytes size) {
-  const training::Phase phase = phase_of(bench, size);
+  const training::Phase phase =
+      training::of_all_gpus(bench.op, size, *bench.fabric, bench.machine, bench.wishes);
   training::SamplingSpec spec;
   spec.states = bench.system.background.empty() ? 1 : 16;
   spec.seed = bench.system.seed;

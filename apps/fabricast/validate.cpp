@@ -1,22 +1,27 @@
 // Predictions held against what is known better: the flow level against the packet level.
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/progress.h"
 #include "commands.h"
 #include "report/validation.h"
 #include "validation/flow_check.h"
+#include "validation/nccl_check.h"
 
 namespace fabricast::apps {
 namespace {
 
 struct ValidateFlags {
   std::string kind = "flow";
+  std::string data;
   std::vector<std::string> fabrics;
   bool in_bulk = false;
   CommonFlags common;
@@ -33,8 +38,56 @@ report::ValidationRow row_of(const validation::FlowCheckRow& checked) {
   return row;
 }
 
+/// Where measured data lie: --data, else $FABRICAST_DATA.
+std::string data_of(const ValidateFlags& flags) {
+  if (!flags.data.empty()) return flags.data;
+  if (const char* data = std::getenv("FABRICAST_DATA")) return data;
+  throw base::input_error({"", 0, 0, "--data"}, "nothing",
+                          "a folder of measured data, or its name in FABRICAST_DATA");
+}
+
+// Sizes from here on count as large.
+constexpr std::int64_t kLarge = std::int64_t{1} << 20;
+
+report::ValidationRow row_of(const validation::NcclCheckRow& checked) {
+  report::ValidationRow row;
+  const auto bytes = static_cast<double>(checked.size.count());
+  const bool large = checked.size.count() >= kLarge;
+  row.kind = large ? "nccl_large" : "nccl_small";
+  row.group = checked.log;
+  row.name = fmt::format("{}, {} B", checked.log, checked.size.count());
+  row.quantity = large ? "busbw_GBps" : "time_us";
+  const double factor = collective::busbw_factor(checked.op, checked.gpus) * bytes / 1e3;
+  row.measured = large ? factor / checked.measured_us : checked.measured_us;
+  row.predicted = large ? factor / checked.predicted_us : checked.predicted_us;
+  row.source = checked.source;
+  return row;
+}
+
+void validate_nccl(const ValidateFlags& flags) {
+  const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
+  base::Progress progress("validating", 0, !flags.common.quiet);
+  validation::NcclCheckOptions options;
+  options.data = data_of(flags);
+  options.threads = threads_of(flags.common);
+  options.seed = flags.common.seed.value_or(1);
+  options.progress = &progress;
+  const validation::NcclCheck check = validation::nccl_check(known, options);
+  report::ValidationResult result;
+  for (const validation::NcclCheckRow& row : check.rows) result.rows.push_back(row_of(row));
+  for (const validation::NcclSkip& skip : check.skipped) {
+    result.skipped.push_back({"nccl_large", skip.log, skip.reason});
+  }
+  publish(flags.common, report::validation_table(result, {flags.common.chinese, false}),
+          report::validation_json(result));
+}
+
 void validate(const ValidateFlags& flags) {
   check_output("--json", flags.common.json, {});
+  if (flags.kind == "nccl") {
+    validate_nccl(flags);
+    return;
+  }
   const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
   base::Progress progress("validating", 0, !flags.common.quiet);
   validation::FlowCheckOptions options;
@@ -62,9 +115,14 @@ void add_validate(CLI::App& program, Chosen& chosen) {
       "validate", "Predictions against what is known better: a table of errors");
   command
       ->add_option("--kind", flags->kind,
-                   "flow: the flow level against the packet level (the one kind of this version)")
+                   "flow: the flow level against the packet level (default); nccl: collectives "
+                   "against logs of nccl-tests")
       ->type_name("KIND")
-      ->check(CLI::IsMember({"flow"}));
+      ->check(CLI::IsMember({"flow", "nccl"}));
+  command
+      ->add_option("--data", flags->data,
+                   "Folder of measured data (default: what FABRICAST_DATA names)")
+      ->type_name("DIR");
   command
       ->add_option("--fabric", flags->fabrics,
                    "Fabric profiles (default: infiniband, roce-v2, tcp, roce-v2-adaptive)")
@@ -76,6 +134,7 @@ void add_validate(CLI::App& program, Chosen& chosen) {
   command->footer(
       "Examples:\n"
       "  fabricast validate --kind flow\n"
+      "  fabricast validate --kind nccl --data measured --json nccl.json\n"
       "  fabricast validate --kind flow --fabric infiniband --json -");
   command->callback([flags, &chosen] { chosen = [flags] { validate(*flags); }; });
 }

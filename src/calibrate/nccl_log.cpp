@@ -31,13 +31,15 @@ std::vector<std::string> words_of(const std::string& line) {
 /// None where the line is no row.
 std::optional<NcclRow> row_of(const std::string& line) {
   const std::vector<std::string> words = words_of(line);
-  if (words.size() < 8 || !number(words[0]) || !number(words[1]) || number(words[2])) {
+  if (words.size() < 7 || !number(words[0]) || !number(words[1]) || number(words[2])) {
     return std::nullopt;
   }
-  // size count type redop [root] time algbw busbw wrong time ...; a root is a whole number, a time
-  // has a point or is followed by two bandwidths that do.
-  const bool rooted = number(words[4]) && words.size() >= 13;
-  const std::size_t first = rooted ? 5 : 4;
+  // size count type [redop] [root] time algbw busbw wrong [time algbw busbw wrong]: what comes
+  // after the words is eight numbers, or four, or as many and a root before them.
+  std::size_t first = 3;
+  while (first < words.size() && !number(words[first])) ++first;
+  if ((words.size() - first) % 4 == 1) ++first;
+  if (first >= words.size() || (words.size() - first) % 4 != 0) return std::nullopt;
   const auto time = number(words[first]);
   if (!time) return std::nullopt;
   NcclRow row;

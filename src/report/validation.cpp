@@ -19,10 +19,30 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostRows = 20;  ///< of a table, the worst first; the JSON has all
 
-std::map<std::string, std::vector<double>> errors_by_kind(const ValidationResult& result) {
-  std::map<std::string, std::vector<double>> errors;
-  for (const ValidationRow& row : result.rows) errors[row.kind].push_back(row.error_pct());
-  return errors;
+struct Errors {
+  std::vector<double> all;
+  std::map<std::string, std::vector<double>> groups;
+  std::size_t skipped = 0;
+
+  double median() const {
+    if (groups.empty()) return base::percentile(all, 50);
+    std::vector<double> medians;
+    for (const auto& [group, errors] : groups) medians.push_back(base::percentile(errors, 50));
+    return base::percentile(medians, 50);
+  }
+};
+
+std::map<std::string, Errors> errors_by_kind(const ValidationResult& result) {
+  std::map<std::string, Errors> kinds;
+  for (const ValidationRow& row : result.rows) {
+    Errors& errors = kinds[row.kind];
+    errors.all.push_back(row.error_pct());
+    if (!row.group.empty()) errors.groups[row.group].push_back(row.error_pct());
+  }
+  for (const ValidationSkip& skip : result.skipped) {
+    if (kinds.contains(skip.kind)) ++kinds[skip.kind].skipped;
+  }
+  return kinds;
 }
 
 std::string worst_rows(const ValidationResult& result, bool chinese) {
@@ -49,13 +69,20 @@ double ValidationRow::error_pct() const {
 std::string validation_table(const ValidationResult& result, const TerminalOptions& options) {
   const bool zh = options.chinese;
   std::string text = worst_rows(result, zh) + "\n";
+  for (const ValidationSkip& skip : result.skipped) {
+    text += paragraph(
+        fmt::format(fmt::runtime(zh ? "跳过 {}：{}" : "Skipped {}: {}"), skip.name, skip.reason),
+        0);
+  }
+  if (!result.skipped.empty()) text += "\n";
   base::Table table({zh ? "类别" : "kind", zh ? "行数" : "rows", zh ? "平均误差 %" : "mean error %",
                      zh ? "中位数 %" : "median %", "p90 %", zh ? "最大 %" : "max %"});
   for (const auto& [kind, errors] : errors_by_kind(result)) {
-    table.row({kind, std::to_string(errors.size()), fmt::format("{:.2f}", base::mean(errors)),
-               fmt::format("{:.2f}", base::percentile(errors, 50)),
-               fmt::format("{:.2f}", base::percentile(errors, 90)),
-               fmt::format("{:.2f}", *std::ranges::max_element(errors))});
+    table.row({kind, std::to_string(errors.all.size()),
+               fmt::format("{:.2f}", base::mean(errors.all)),
+               fmt::format("{:.2f}", errors.median()),
+               fmt::format("{:.2f}", base::percentile(errors.all, 90)),
+               fmt::format("{:.2f}", *std::ranges::max_element(errors.all))});
   }
   text += table.text();
   if (options.stats) {
@@ -73,11 +100,11 @@ std::string validation_json(const ValidationResult& result) {
   Json& kinds = json["kinds"] = Json::object();
   for (const auto& [kind, errors] : errors_by_kind(result)) {
     Json& entry = kinds[kind] = Json::object();
-    entry["rows"] = errors.size();
-    entry["skipped"] = 0;
-    entry["mean_error_pct"] = base::mean(errors);
-    entry["median_error_pct"] = base::percentile(errors, 50);
-    entry["p90_error_pct"] = base::percentile(errors, 90);
+    entry["rows"] = errors.all.size();
+    entry["skipped"] = errors.skipped;
+    entry["mean_error_pct"] = base::mean(errors.all);
+    entry["median_error_pct"] = errors.median();
+    entry["p90_error_pct"] = base::percentile(errors.all, 90);
   }
   Json& rows = json["rows"] = Json::array();
   for (const ValidationRow& row : result.rows) {
@@ -89,7 +116,10 @@ std::string validation_json(const ValidationResult& result) {
                     {"error_pct", row.error_pct()},
                     {"source", row.source}});
   }
-  json["skipped"] = Json::array();
+  Json& skipped = json["skipped"] = Json::array();
+  for (const ValidationSkip& skip : result.skipped) {
+    skipped.push_back({{"case", skip.name}, {"reason", skip.reason}});
+  }
   json["stats"] = {{"packet_wall_s", result.measured_wall_s},
                    {"flow_wall_s", result.predicted_wall_s}};
   return json.dump(2) + "\n";

@@ -13,6 +13,7 @@ struct ValidationRow {
   std::string kind;      ///< "flow", ...
   std::string name;      ///< of the case
   std::string quantity;  ///< with its unit: "time_us"
+  std::string group;     ///< rows that count as one in the score of the kind: a log
   double measured = 0;
   double predicted = 0;
   std::string source;
@@ -20,14 +21,22 @@ struct ValidationRow {
   double error_pct() const;  ///< |predicted - measured| / measured
 };
 
+struct ValidationSkip {
+  std::string kind;
+  std::string name;
+  std::string reason;
+};
+
 struct ValidationResult {
   std::vector<ValidationRow> rows;
+  std::vector<ValidationSkip> skipped;
   double measured_wall_s = 0;
   double predicted_wall_s = 0;
 };
 
-/// Rows, then mean, median and 90th percentile (nearest rank) of the error per kind. At most 80
-/// cells wide.
+/// The worst rows, what was skipped, then mean, median and 90th percentile (nearest rank) of the
+/// error per kind. The median is that of the groups' medians, so that long logs do not dominate. At
+/// most 80 cells wide.
 std::string validation_table(const ValidationResult& result, const TerminalOptions& options);
 std::string validation_json(const ValidationResult& result);
 

@@ -174,6 +174,9 @@ ValidScenario from_document(const base::yaml::Node& document, const std::string&
 /// The result has no workload. Throws as `load` does.
 ValidScenario load_system(const std::string& path, const catalog::Catalog& catalog,
                           const Overrides& overrides = {});
+/// The same from text; `file_name` is for messages.
+ValidScenario parse_system(const std::string& text, const std::string& file_name,
+                           const catalog::Catalog& catalog, const Overrides& overrides = {});
 
 /// `error` of a later stage, which knows a key and no file, at the place of that key in the
 /// scenario; a key that is no section's ("switching.buffer_mb") is one of the profile of fabric

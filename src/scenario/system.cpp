@@ -8,9 +8,10 @@ namespace fabricast::scenario {
 
 using base::yaml::Fields;
 
-ValidScenario load_system(const std::string& path, const catalog::Catalog& catalog,
-                          const Overrides& overrides) {
-  const base::yaml::Node root = base::yaml::parse_file(path);
+namespace {
+
+ValidScenario system_from(const base::yaml::Node& root, const std::string& path,
+                          const catalog::Catalog& catalog, const Overrides& overrides) {
   Fields fields(root);
   const std::filesystem::path file(path);
   const Context context{catalog, directory_of(path), places_of(root)};
@@ -31,6 +32,18 @@ ValidScenario load_system(const std::string& path, const catalog::Catalog& catal
   check_cluster(system.cluster, context);
   check_fabrics(system.cluster, context, system.fabrics);
   return system;
+}
+
+}  // namespace
+
+ValidScenario load_system(const std::string& path, const catalog::Catalog& catalog,
+                          const Overrides& overrides) {
+  return system_from(base::yaml::parse_file(path), path, catalog, overrides);
+}
+
+ValidScenario parse_system(const std::string& text, const std::string& file_name,
+                           const catalog::Catalog& catalog, const Overrides& overrides) {
+  return system_from(base::yaml::parse(text, file_name), file_name, catalog, overrides);
 }
 
 }  // namespace fabricast::scenario

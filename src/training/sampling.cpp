@@ -227,6 +227,20 @@ void add_counters(Counters& sum, const Counters& more) {
   sum.max_queue_bytes = std::max(sum.max_queue_bytes, more.max_queue_bytes);
 }
 
+Phase of_all_gpus(Op op, Bytes size, const fabric::Fabric& fabric,
+                  const collective::Machine& machine, const collective::Wishes& wishes) {
+  Phase phase;
+  phase.name = std::string(collective::name_of(op));
+  phase.op = op;
+  phase.size = size;
+  auto& group = phase.groups.emplace_back();
+  for (int r = 0; r < fabric.gpus(); ++r) group.emplace_back(static_cast<std::uint32_t>(r));
+  phase.choice = collective::choose(op, size, group, machine, wishes);
+  phase.run = collective::run_options(group, phase.choice, machine);
+  phase.inside_nodes = fabric.spec().nodes == 1;
+  return phase;
+}
+
 Phase first_node(const Phase& phase, int gpus_per_node) {
   Phase first = phase;
   std::erase_if(first.groups, [&](const auto& group) {

@@ -30,6 +30,10 @@ struct SamplingSpec {
 /// port.
 bool mean_background(const fabric::Fabric& fabric);
 
+/// One collective of all GPUs, as NCCL would run it but for the wishes.
+Phase of_all_gpus(collective::Op op, base::Bytes size, const fabric::Fabric& fabric,
+                  const collective::Machine& machine, const collective::Wishes& wishes = {});
+
 /// What goes on in the first node of a phase that leaves none: all nodes do the same.
 /// PRECONDITION: phase.inside_nodes.
 Phase first_node(const Phase& phase, int gpus_per_node);

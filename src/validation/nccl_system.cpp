@@ -19,7 +19,9 @@ bool has(const std::string& text, std::string_view part) {
   return lower(text).find(part) != std::string::npos;
 }
 
-int whole(const std::string& text) { return text.empty() ? 0 : std::stoi(text.substr(0, 6)); }
+int whole(const std::string& text) {
+  return text.empty() ? 0 : std::stoi(text.substr(0, 6));
+}
 
 /// "H100-SXM-80GB" is the catalogue's first GPU that starts with "h100" and, where there are
 /// several, has most of the other words.
@@ -92,6 +94,9 @@ std::string profile_of(const LogDescription& log) {
   return "infiniband";
 }
 
+constexpr double kLargestGbps = 400;
+constexpr int kPortsOfOneSwitch = 36;
+
 double usual_gbps(const catalog::Gpu& gpu) {
   return gpu.compute_capability < 9 ? 200 : 400;
 }
@@ -127,7 +132,14 @@ NcclSystem system_of(const LogDescription& log, const catalog::Catalog& catalog)
   if (std::regex_search(log.file, racks, kRacks)) nodes = std::min(nodes, whole(racks[1]));
   if (gpus % nodes != 0) return {"", fmt::format("{} GPUs over {} nodes", gpus, nodes)};
   const int per_node = gpus / nodes;
-  const Adapters adapters = adapters_of(log.nics, per_node, usual_gbps(*gpu));
+  Adapters adapters = adapters_of(log.nics, per_node, usual_gbps(*gpu));
+  // One node has no use for its adapters; a rack of GPUs would need large switches for them.
+  if (nodes == 1) adapters = {1, usual_gbps(*gpu)};
+  // The largest adapter of the catalogue has 400 Gb/s.
+  while (adapters.gbps > kLargestGbps) {
+    adapters.gbps /= 2;
+    adapters.count *= 2;
+  }
   const bool direct = !has(log.remarks, "gdr 0") && !has(log.remarks, "nogdr");
   return {fmt::format("cluster:\n"
                       "  gpus: {}\n"
@@ -139,7 +151,8 @@ NcclSystem system_of(const LogDescription& log, const catalog::Catalog& catalog)
                       "  topology: {{ kind: {} }}\n"
                       "fabric: {}\n",
                       gpus, gpu->id, per_node, adapters.count, adapters.gbps, direct,
-                      nodes <= 2 ? "single-switch" : "leaf-spine", profile_of(log)),
+                      nodes * adapters.count <= kPortsOfOneSwitch ? "single-switch" : "leaf-spine",
+                      profile_of(log)),
           ""};
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "shipped.h"
 
 namespace fabricast::catalog {
@@ -22,9 +24,10 @@ TEST(Loading, refuses_a_value_without_source_and_names_file_line_and_key) {
 TEST(Loading, an_entrys_own_source_stands_for_values_that_state_none) {
   for (const Entry& entry : testing::shipped().entries()) {
     if (entry.id != "h100-sxm-80gb" || entry.category != "gpus") continue;
-    EXPECT_EQ(entry.values[2].key, "bf16_tflops");
-    EXPECT_EQ(entry.values[2].kind, ValueKind::kDatasheet);
-    EXPECT_EQ(entry.values[2].source.find("NVIDIA H100"), 0U) << entry.values[2].source;
+    const auto value = std::ranges::find(entry.values, "bf16_tflops", &Value::key);
+    ASSERT_NE(value, entry.values.end());
+    EXPECT_EQ(value->kind, ValueKind::kDatasheet);
+    EXPECT_EQ(value->source.find("NVIDIA H100"), 0U) << value->source;
   }
 }
 
