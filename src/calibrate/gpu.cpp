@@ -202,8 +202,8 @@ DecodeFit fit_decode(const Gpu& gpu, const std::vector<MeasuredDecode>& rows) {
 TablePaths tables_for(const Gpu& gpu, const std::string& directory) {
   const std::string name = gpu.id.substr(0, gpu.id.find('-'));
   const auto existing = [&](const std::string& file, const std::string& folder) -> std::string {
-    for (const std::string& path :
-         {directory + "/" + file, fmt::format("{}/{}/{}", directory, folder, file)}) {
+    for (const std::string& path : {fmt::format("{}/{}", directory, file),
+                                    fmt::format("{}/{}/{}", directory, folder, file)}) {
       std::error_code ignored;
       if (std::filesystem::is_regular_file(path, ignored)) return path;
     }

@@ -97,10 +97,10 @@ void read_mixtral_experts(Config& config, LanguageModel& m) {
 }
 
 /// Refuses a key that changes the shape in a way that is not counted here.
-void require(Config& config, std::string_view key, int found, int fallback, std::string allowed) {
+void require(Config& config, std::string_view key, int found, int fallback,
+             const std::string& allowed) {
   if (found == fallback) return;
-  throw base::input_error(config.fields().where(key), fmt::format("the number {}", found),
-                          std::move(allowed));
+  throw base::input_error(config.fields().where(key), fmt::format("the number {}", found), allowed);
 }
 
 void require_absent(Config& config, std::string_view key) {

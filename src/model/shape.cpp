@@ -20,6 +20,12 @@ double norm_parameters(const catalog::LanguageModel& m) {
   return (m.norm_bias ? 2.0 : 1.0) * m.hidden;
 }
 
+/// Half of a layer's norms count with the MLP, the others with attention.
+double mlp_norm_parameters(const catalog::LanguageModel& m) {
+  const int norms = m.norms_per_layer / 2;
+  return norms * norm_parameters(m);
+}
+
 /// Width of all shared experts of a layer together.
 double shared_width(const catalog::LanguageModel& m) {
   return m.shared_feed_forward > 0 ? m.shared_feed_forward
@@ -63,7 +69,7 @@ std::vector<Matrix> latent_attention_matrices(const catalog::LanguageModel& m) {
 
 /// Gate and up projections in one matrix, then the way down.
 void push_mlp(std::vector<Matrix>& matrices, const catalog::LanguageModel& m, double width,
-              Matrix like) {
+              const Matrix& like) {
   Matrix up = like;
   up.in = m.hidden;
   up.out = (m.gated_mlp ? 2 : 1) * width;
@@ -160,19 +166,16 @@ std::vector<Matrix> layer_matrices(const catalog::LanguageModel& m, int layer) {
   return matrices;
 }
 
-// Half of a layer's norms count with attention, the other half with the MLP.
-
 double attention_parameters(const catalog::LanguageModel& m) {
-  return sum_weights(attention_matrices(m)) + layer_vectors(m) -
-         m.norms_per_layer / 2 * norm_parameters(m);
+  return sum_weights(attention_matrices(m)) + layer_vectors(m) - mlp_norm_parameters(m);
 }
 
 double mlp_parameters(const catalog::LanguageModel& m, int layer) {
-  return sum_weights(mlp_matrices(m, layer)) + m.norms_per_layer / 2 * norm_parameters(m);
+  return sum_weights(mlp_matrices(m, layer)) + mlp_norm_parameters(m);
 }
 
 double active_mlp_parameters(const catalog::LanguageModel& m, int layer) {
-  double sum = m.norms_per_layer / 2 * norm_parameters(m);
+  double sum = mlp_norm_parameters(m);
   for (const Matrix& x : mlp_matrices(m, layer)) sum += weights_of(x) * x.token_share;
   return sum;
 }
