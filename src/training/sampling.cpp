@@ -145,7 +145,7 @@ Ladder climb(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
     ladder.runs.push_back(std::move(states));
   };
   const Bytes first = first_size(phase);
-  if (!spec.whole && !spec.flow && !phase.inside_nodes && phase.size > first * 4) {
+  if (!spec.whole && !spec.flow && phase.size > first * 4) {
     run(first);
     run(first * 2);
     for (Bytes size = first * 4; size * 3 <= phase.size; size = size * 2) {
