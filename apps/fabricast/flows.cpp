@@ -221,6 +221,7 @@ void flows(const FlowsFlags& flags) {
   const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
   const auto system = scenario::load_system(flags.system, known, {flags.common.seed});
   scenario::require_simulated_cluster(system);
+  scenario::require_no_reduction(system);
   if (flags.common.resolution == Resolution::kFlow) check_flow_level(flags, system);
   const auto specs = scenario::read_flows(
       flags.flows, {system.cluster.gpus, system.fabrics.front().profile.classes.count});

@@ -181,8 +181,8 @@ double ring_latency(Op op, Layout layout, const Machine& machine, Protocol proto
   return hops.base + (round * (ranks - 1) - between) * hops.inside + between * hops.between;
 }
 
-[[noreturn]] void refuse(std::string found, std::string allowed) {
-  throw base::input_error({}, std::move(found), std::move(allowed));
+[[noreturn]] void refuse(const std::string& found, const std::string& allowed) {
+  throw base::input_error({}, found, allowed);
 }
 
 std::vector<Algorithm> offered(Op op, Layout layout, const Machine& machine) {
@@ -360,6 +360,9 @@ Machine machine_of(const catalog::Gpu& gpu, const fabric::TopologySpec& topology
   machine.nvls = gpu.nvls_share > 0;
   machine.sharp = profile.sharp.enabled;
   machine.amd = amd;
+  const bool rails = topology.kind == fabric::TopologyKind::kRailOptimised ||
+                     topology.kind == fabric::TopologyKind::kRailOnly;
+  machine.pxn = rails && topology.nics_per_node == topology.gpus_per_node;
   return machine;
 }
 
@@ -498,6 +501,7 @@ RunOptions run_options(const std::vector<base::Rank>& group, const Choice& choic
   RunOptions options;
   options.slots = choice.slots;
   options.wire = nccl::kWire[index_of(choice.protocol)];
+  options.pxn = machine.pxn && choice.algorithm == Algorithm::kPointToPoint;
   options.line_by_line = choice.protocol != Protocol::kSimple;
   options.gpus_per_node = choice.cutting.gpus_per_node;
   options.copy_rate = base::Rate::gigabits_per_second(8 * lane_rate(layout, choice, machine));

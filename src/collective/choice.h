@@ -48,6 +48,7 @@ struct Machine {
   bool nvls = true;              ///< the NVSwitches can reduce and multicast
   bool sharp = false;            ///< the switches of the fabric can, and NCCL may ask them to
   bool amd = false;              ///< the CPUs
+  bool pxn = false;              ///< adapters of one number share a rail
 };
 
 /// As the catalogue has them.

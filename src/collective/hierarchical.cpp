@@ -91,7 +91,7 @@ class Hierarchical final : public Schedule {
   std::uint32_t rail_steps() const { return 2 * (layout_.nodes - 1) + 1; }
   std::uint64_t steps_per_loop() const { return 2ULL * layout_.local + rail_steps(); }
   Bytes loop_bytes() const {
-    return cutting_.slice * static_cast<std::int64_t>(layout_.local * layout_.nodes);
+    return cutting_.slice * (std::int64_t{layout_.local} * layout_.nodes);
   }
   std::uint64_t loops(std::uint32_t channel) const {
     return chunks_of(share_of(size_, cutting_.channels, channel), loop_bytes());

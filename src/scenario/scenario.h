@@ -190,6 +190,8 @@ void require_simulated(const ValidScenario& scenario);
 
 /// The same of the cluster alone, for what has no workload.
 void require_simulated_cluster(const ValidScenario& scenario);
+/// The same of switches that reduce, for what never asks them to: jobs and plain flows.
+void require_no_reduction(const ValidScenario& scenario);
 
 /// What the user may not expect of what was asked, one line each with its place: that a
 /// rail-optimised fabric is built of whole scalable units where the scenario does not size them,

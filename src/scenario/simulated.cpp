@@ -51,22 +51,21 @@ void require_rails(const Refusals& refuse, const ValidScenario& scenario,
                 "traffic of others on a rail-only fabric", "no background, or another topology");
 }
 
-/// The packet engine reduces in the network, but neither a job nor plain flows ask it to yet.
-void require_fabrics(const Refusals& refuse, const ValidScenario& scenario) {
+}  // namespace
+
+void require_simulated_cluster(const ValidScenario& scenario) {
+  const Refusals refuse(scenario);
+  require_topology(refuse, scenario.cluster);
+}
+
+void require_no_reduction(const ValidScenario& scenario) {
+  const Refusals refuse(scenario);
   for (std::size_t i = 0; i < scenario.fabrics.size(); ++i) {
     const std::string fabric =
         scenario.places.contains("fabric") ? "fabric" : fmt::format("fabrics[{}]", i);
     refuse.unless(!scenario.fabrics[i].profile.sharp.enabled, fabric + ".sharp.enabled",
                   "a collective that switches reduce", "`false`");
   }
-}
-
-}  // namespace
-
-void require_simulated_cluster(const ValidScenario& scenario) {
-  const Refusals refuse(scenario);
-  require_topology(refuse, scenario.cluster);
-  require_fabrics(refuse, scenario);
 }
 
 void require_simulated(const ValidScenario& scenario) {
@@ -86,6 +85,7 @@ void require_simulated(const ValidScenario& scenario) {
                   "a tenant given by its scenario", "a tenant given by `load` and `burst_ms`");
   }
   require_simulated_cluster(scenario);
+  require_no_reduction(scenario);
   require_rails(refuse, scenario, *training);
 }
 

@@ -1,6 +1,6 @@
 // Parameters of released checkpoints to the last weight, from the shape keys of their config.json.
-// Expected totals are the parameter counts under which the checkpoints are published; where a report
-// states a rounded one it is named at the test.
+// Expected totals are the parameter counts under which the checkpoints are published; where a
+// report states a rounded one it is named at the test.
 
 #include <filesystem>
 #include <fstream>

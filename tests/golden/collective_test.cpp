@@ -1,0 +1,134 @@
+// `fabricast collective` as a user, or a tool that reads nccl-tests, runs it.
+
+#include <cstdlib>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+
+namespace fabricast::golden {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string two_nodes(const std::string& fabric = "infiniband") {
+  return file_with(
+      "cluster: { gpus: 8, gpu: h100-sxm, gpus_per_node: 4, nic_gbps: 200,\n"
+      "           topology: { kind: single-switch } }\n"
+      "fabric: " +
+          fabric + "\n",
+      "system.yaml");
+}
+
+Execution collective(const std::vector<std::string>& more, const std::string& system) {
+  std::vector<std::string> arguments = {"collective", "--system", system, "--quiet"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return fabricast(arguments);
+}
+
+Json rows(const std::vector<std::string>& more, const std::string& system = two_nodes()) {
+  std::vector<std::string> arguments = more;
+  arguments.insert(arguments.end(), {"--json", "-"});
+  const Execution run = collective(arguments, system);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  return Json::parse(run.out)["collectives"];
+}
+
+TEST(CollectiveCommand, prints_nccl_tests_columns) {
+  const Execution run = collective({"--sizes", "8:64M"}, two_nodes());
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const Json expected = rows({"--sizes", "8:64M"});
+  std::istringstream lines(run.out);
+  std::size_t row = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#')) continue;
+    std::istringstream words(line);
+    std::int64_t size = 0;
+    std::int64_t count = 0;
+    int root = 0;
+    double time = 0;
+    double algbw = 0;
+    double busbw = 0;
+    std::string type;
+    std::string redop;
+    words >> size >> count >> type >> redop >> root >> time >> algbw >> busbw;
+    ASSERT_LT(row, expected.size());
+    EXPECT_EQ(size, expected[row]["bytes"]);
+    EXPECT_EQ(count, size / 4);
+    EXPECT_EQ(type + " " + redop, "float sum");
+    EXPECT_EQ(root, -1);
+    EXPECT_NEAR(time, expected[row]["time_us"].get<double>(), 0.06);
+    EXPECT_NEAR(busbw, expected[row]["busbw_GBps"].get<double>(), 0.006);
+    ++row;
+  }
+  EXPECT_EQ(row, 24U);
+  EXPECT_NE(run.out.find("# Avg bus bandwidth    : "), std::string::npos);
+}
+
+TEST(CollectiveCommand, writes_json_as_its_schema_says) {
+  for (const char* op :
+       {"all_reduce", "all_gather", "reduce_scatter", "alltoall", "sendrecv", "broadcast"}) {
+    const Execution run =
+        collective({"--op", op, "--sizes", "1K:1M:32", "--json", "-"}, two_nodes());
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const std::string command = FABRICAST_PYTHON " " FABRICAST_SOURCE_DIR
+                                                 "/tests/golden/validate.py " FABRICAST_SOURCE_DIR
+                                                 "/docs/collective.schema.json " +
+                                file_with(run.out, "collective.json");
+    EXPECT_EQ(std::system(command.c_str()), 0);  // NOLINT(cert-env33-c): our own validator
+  }
+}
+
+TEST(CollectiveCommand, a_flow_level_run_is_near_the_packet_level) {
+  const double packets = rows({"--sizes", "64M", "--resolution", "packet"})[0]["time_us"];
+  const Json flow = rows({"--sizes", "64M", "--resolution", "flow"})[0];
+  EXPECT_EQ(flow["level"], "flow");
+  EXPECT_NEAR(flow["time_us"].get<double>(), packets, 0.08 * packets);
+}
+
+TEST(CollectiveCommand, sharp_halves_what_adapters_carry) {
+  // An adapter sends a message once instead of 2(N - 1)/N times with hierarchical rings; at four
+  // nodes that is 1.5 times.
+  const std::string system = file_with(
+      "cluster: { gpus: 4, gpu: a100-sxm, gpus_per_node: 1, nic_gbps: 200,\n"
+      "           topology: { kind: single-switch } }\n"
+      "fabric: { profile: infiniband, sharp: { enabled: true } }\n",
+      "system.yaml");
+  const double sharp = rows({"--sizes", "256M", "--algorithm", "sharp"}, system)[0]["algbw_GBps"];
+  const double ring = rows({"--sizes", "256M", "--algorithm", "ring"}, system)[0]["algbw_GBps"];
+  EXPECT_GT(sharp, 1.3 * ring);
+  EXPECT_LT(sharp, 25);
+}
+
+TEST(CollectiveCommand, does_not_depend_on_the_number_of_threads) {
+  const std::vector<std::string> arguments = {"--sizes", "1K:16M:4", "--op", "alltoall"};
+  std::vector<std::string> one = arguments;
+  one.insert(one.end(), {"--threads", "1", "--json", "-"});
+  std::vector<std::string> two = arguments;
+  two.insert(two.end(), {"--threads", "2", "--json", "-"});
+  EXPECT_EQ(collective(one, two_nodes("roce-v2")).out, collective(two, two_nodes("roce-v2")).out);
+}
+
+TEST(CollectiveCommand, refuses_what_it_does_not_know) {
+  const std::string system = two_nodes();
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{"--op", "allreduce"},
+                                             {"--sizes", "8:"},
+                                             {"--sizes", "1G:1M"},
+                                             {"--sizes", "8Q"},
+                                             {"--algorithm", "rings"},
+                                             {"--algorithm", "sharp"},
+                                             {"--algorithm", "tree", "--op", "all_gather"},
+                                             {"--protocol", "ll256"},
+                                             {"--channels", "0"}}) {
+    const Execution run = collective(wrong, system);
+    EXPECT_EQ(run.exit_code, 2) << wrong[0] << ' ' << wrong[1] << ": " << run.err;
+    EXPECT_EQ(run.out, "");
+  }
+  EXPECT_NE(collective({"--op", "allreduce"}, system).err.find("all_reduce"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fabricast::golden
