@@ -86,8 +86,8 @@ TEST(Daly, interval_loses_least) {
     EXPECT_LE(least, 1.001 * daly_stretch(1.4 * best, write, 600, mtbf)) << write;
     // The minimum by search is not better by more than a ten-thousandth.
     double found = least;
-    for (double x = 0.5; x < 2; x += 0.01) {
-      found = std::min(found, daly_stretch(x * best, write, 600, mtbf));
+    for (int percent = 50; percent < 200; ++percent) {
+      found = std::min(found, daly_stretch(percent / 100.0 * best, write, 600, mtbf));
     }
     EXPECT_NEAR(least, found, 1e-4 * found) << write;
   }
