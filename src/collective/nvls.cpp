@@ -84,7 +84,8 @@ class Nvls final : public Schedule {
     network::Bulk bulk;
     bulk.channel = channel;
     bulk.ahead = kMostAhead;
-    bulk.steps = static_cast<double>(loops(channel)) + 2.0 * tree_depth(layout_.nodes);
+    bulk.steps = static_cast<double>(loops(channel));
+    bulk.fill = 2.0 * tree_depth(layout_.nodes) + 1;
     const auto share = static_cast<double>(share_of(size_, cutting_.channels, channel).count());
     const std::uint32_t local = layout_.local;
     const double part = share / local;

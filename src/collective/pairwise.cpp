@@ -14,6 +14,8 @@ using base::Bytes;
 
 // NCCL_MAX_DEV_WORK_P2P_PER_BATCH.
 constexpr std::uint32_t kRoundsAtOnce = 8;
+// Few enough for their edges to be kept at once.
+constexpr std::uint32_t kRoundsInBulk = 64;
 
 class Pairwise final : public Schedule {
  public:
@@ -49,17 +51,23 @@ class Pairwise final : public Schedule {
     if (bytes.count() > 0) step.send.push_back({to, bytes});
   }
 
+  // Rounds do not wait for one another; of large groups they are told in portions.
   std::uint64_t bulks(std::uint32_t channel) const override {
-    return slices(channel) > 0 ? ranks_ - 1 : 0;
+    return slices(channel) > 0 ? (ranks_ - 2) / kRoundsInBulk + 1 : 0;
   }
   network::Bulk bulk(std::uint32_t channel, std::uint64_t index) const override {
     network::Bulk bulk;
     bulk.channel = channel;
     bulk.steps = static_cast<double>(slices(channel));
-    for (std::uint32_t p = 0; p < ranks_; ++p) {
-      const auto to = static_cast<std::uint32_t>((p + index + 1) % ranks_);
-      const Bytes block = share_of(share_of(size_, ranks_, to), cutting_.channels, channel);
-      bulk.edges.push_back({group_[p], group_[to], static_cast<double>(block.count())});
+    bulk.lockstep = false;
+    const auto first = static_cast<std::uint32_t>(index) * kRoundsInBulk + 1;
+    const std::uint32_t last = std::min(first + kRoundsInBulk, ranks_);
+    for (std::uint32_t distance = first; distance < last; ++distance) {
+      for (std::uint32_t p = 0; p < ranks_; ++p) {
+        const std::uint32_t to = (p + distance) % ranks_;
+        const Bytes block = share_of(share_of(size_, ranks_, to), cutting_.channels, channel);
+        bulk.edges.push_back({group_[p], group_[to], static_cast<double>(block.count())});
+      }
     }
     return bulk;
   }

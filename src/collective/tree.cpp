@@ -59,9 +59,9 @@ class Tree final : public Schedule {
     if (sharp_) throw base::failure("switches reduce chunk by chunk, not in bulk");
     network::Bulk bulk;
     bulk.channel = channel;
+    bulk.steps = static_cast<double>(chunks(channel));
     // The last chunk leaves when all before it have, and then goes up and down.
-    const auto hops = 2.0 * (layout_.local - 1 + tree_depth(layout_.nodes));
-    bulk.steps = static_cast<double>(chunks(channel)) + hops - 1;
+    bulk.fill = 2.0 * (layout_.local - 1 + tree_depth(layout_.nodes)) - 1;
     bulk.ahead = kMostAhead;
     const auto share = static_cast<double>(share_of(size_, cutting_.channels, channel).count());
     for (std::uint32_t p = 0; p < group_.size(); ++p) {

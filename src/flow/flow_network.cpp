@@ -384,7 +384,11 @@ void FlowNetwork::carry(const network::Bulk& bulk, network::Callback on_complete
     chunk.wire += time.wire / static_cast<double>(bulk.edges.size());
     chunk.besides += time.besides / static_cast<double>(bulk.edges.size());
   }
-  BulkEnd end{chunk.besides + bulk.overhead.s(), kNoCap, most, now()};
+  BulkEnd end;
+  end.tail_s = chunk.besides + bulk.overhead.s();
+  end.fill_s = bulk.fill * (chunk.wire + end.tail_s);
+  end.bytes = most;
+  end.begun = now();
   FlowSpec spec;
   spec.crossings = crossings;
   spec.source = ~static_cast<std::uint32_t>(streams_.size());
@@ -412,7 +416,7 @@ void FlowNetwork::carry(const network::Bulk& bulk, network::Callback on_complete
 double FlowNetwork::BulkEnd::late(Time now) const {
   const double seconds = (now - begun).s();
   const double used = seconds > 0 ? std::min(1.0, bytes / seconds / cap) : 0;
-  return tail_s * (1 - used);
+  return fill_s + tail_s * (1 - used);
 }
 
 FlowNetwork::ChunkTime FlowNetwork::cross_edge(const network::Bulk::Edge& edge,

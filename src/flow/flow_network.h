@@ -106,6 +106,7 @@ class FlowNetwork final : public network::Network {
   /// follow each other that fast that this is what holds them, it has been paid with every one.
   struct BulkEnd {
     double tail_s = 0;
+    double fill_s = 0;  ///< of a pipeline, whatever the rate
     double cap = kNoCap;
     double bytes = 0;
     base::Time begun;

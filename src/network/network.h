@@ -57,6 +57,7 @@ struct Bulk {
   double steps = 1;      ///< that every edge takes, one after the other
   bool lockstep = true;  ///< an edge begins a step when an earlier one is complete:
   double ahead = 1;      ///< so many are under way at once
+  double fill = 0;       ///< steps from end to end of a pipeline, beside those of an edge
   base::Time overhead;   ///< of a step, beyond the network
 };
 
