@@ -211,6 +211,15 @@ void run_collective(const CollectiveFlags& flags) {
   }
   if (sizes.empty()) refuse("--sizes", base::quote(flags.sizes), "16 bytes for every GPU at least");
 
+  try {
+    for (const Bytes size : sizes) {
+      training::of_all_gpus(op, size, *bench.fabric, bench.machine, bench.wishes);
+    }
+  } catch (const base::Error& error) {
+    const char* flag = flags.algorithm.empty() ? "--protocol" : "--algorithm";
+    throw base::Error(error.kind(), {"", 0, 0, flag}, error.message());
+  }
+
   report::CollectiveResult result;
   result.system = system.name;
   result.fabric = system.fabrics.front().profile.name;

@@ -73,6 +73,10 @@ void validate_nccl(const ValidateFlags& flags) {
   options.seed = flags.common.seed.value_or(1);
   options.progress = &progress;
   const validation::NcclCheck check = validation::nccl_check(known, options);
+  if (check.rows.empty()) {
+    throw base::input_error({options.data, 0, 0, ""}, "no row of nccl-tests that can be forecast",
+                            "logs that nccl-tests printed");
+  }
   report::ValidationResult result;
   for (const validation::NcclCheckRow& row : check.rows) result.rows.push_back(row_of(row));
   for (const validation::NcclSkip& skip : check.skipped) {
@@ -84,7 +88,15 @@ void validate_nccl(const ValidateFlags& flags) {
 
 void validate(const ValidateFlags& flags) {
   check_output("--json", flags.common.json, {});
-  if (flags.kind == "nccl") {
+  const bool logs = flags.kind == "nccl";
+  if (logs && (!flags.fabrics.empty() || flags.in_bulk)) {
+    throw base::input_error({"", 0, 0, flags.in_bulk ? "--bulk" : "--fabric"}, "`--kind nccl`",
+                            "`--kind flow` with it");
+  }
+  if (!logs && !flags.data.empty()) {
+    throw base::input_error({"", 0, 0, "--data"}, "`--kind flow`", "`--kind nccl` with it");
+  }
+  if (logs) {
     validate_nccl(flags);
     return;
   }

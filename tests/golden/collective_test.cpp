@@ -128,7 +128,24 @@ TEST(CollectiveCommand, refuses_what_it_does_not_know) {
     EXPECT_EQ(run.exit_code, 2) << wrong[0] << ' ' << wrong[1] << ": " << run.err;
     EXPECT_EQ(run.out, "");
   }
+  EXPECT_TRUE(collective({"--algorithm", "sharp"}, system).err.starts_with("--algorithm: "));
   EXPECT_NE(collective({"--op", "allreduce"}, system).err.find("all_reduce"), std::string::npos);
+}
+
+TEST(ValidateCommand, refuses_what_its_kind_does_not_know) {
+  const std::string folder = FABRICAST_SOURCE_DIR "/docs";
+  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+           {"--kind", "nccl", "--data", "/nowhere"},
+           {"--kind", "nccl", "--data", folder},
+           {"--kind", "nccl", "--data", folder, "--bulk"},
+           {"--kind", "nccl", "--data", folder, "--fabric", "tcp"},
+           {"--kind", "flow", "--data", folder}}) {
+    std::vector<std::string> arguments = {"validate", "--quiet"};
+    arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+    const Execution run = fabricast(arguments);
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    EXPECT_EQ(run.out, "");
+  }
 }
 
 }  // namespace
