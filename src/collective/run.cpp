@@ -79,6 +79,7 @@ class Runner {
           lane({g, p, l}).steps = schedule.steps(p, l);
           if (lane({g, p, l}).steps == 0) continue;
           ++unfinished_;
+          steps_ += lane({g, p, l}).steps;
           network_.at(start + options_.launch, [this, place = Place{g, p, l}](Time) {
             lane(place).running = true;
             advance(place);
@@ -217,6 +218,8 @@ class Runner {
     }
     for (const Part& part : self.step.send) send(at, channel, part);
     self.looked_up = false;
+    ++steps_done_;
+    if (options_.marks != nullptr) mark();
     if (++self.index == self.steps) {
       self.running = false;
       if (--unfinished_ == 0) {
@@ -225,6 +228,14 @@ class Runner {
       }
     }
     for (const Place& other : waiting) advance(other);
+  }
+
+  void mark() {
+    Marks& marks = *options_.marks;
+    const double done = static_cast<double>(steps_done_) / static_cast<double>(steps_);
+    while (marks.at.size() < marks.shares.size() && done >= marks.shares[marks.at.size()]) {
+      marks.at.push_back(network_.now());
+    }
   }
 
   void send(Place at, std::uint32_t channel, const Part& part) {
@@ -301,6 +312,8 @@ class Runner {
   std::vector<network::ReductionGroup> claimed_;
   std::vector<network::ReductionGroup> reduction_of_;  ///< by rank
   std::size_t unfinished_ = 0;
+  std::uint64_t steps_ = 0;  ///< of all lanes
+  std::uint64_t steps_done_ = 0;
   Time finished_at_;
 };
 

@@ -12,6 +12,12 @@
 
 namespace fabricast::collective {
 
+/// How far a run had come when: `at[i]` is the time at which `shares[i]` of all steps were done.
+struct Marks {
+  std::vector<double> shares;  ///< 0..1, ascending
+  std::vector<base::Time> at;  ///< on the network's clock; none where slices are carried in bulk
+};
+
 /// What a lane, a connection and a message cost beside the network; `choice.h` has NCCL's values.
 struct RunOptions {
   /// Receive slots per connection: a sender is at most this many slices ahead of its receiver.
@@ -39,6 +45,8 @@ struct RunOptions {
   double most_chunks = 200'000;
   /// Start of each rank relative to the earliest, indexed by rank; empty: all at once.
   std::vector<base::Time> start;
+  /// Filled unless null.
+  Marks* marks = nullptr;
 };
 
 /// Runs the schedules from now on and stops the network when the last rank of the last group has

@@ -19,7 +19,15 @@ namespace fabricast::network {
 struct PhaseSamples {
   std::vector<double> seconds;     ///< one duration per state, in the order of the states
   double extrapolation_error = 0;  ///< stated relative error of the extrapolated part; 0: none
-  bool extrapolated = false;
+  /// Where the phase is longer than what was simulated.
+  struct Extrapolated {
+    base::Bytes size;             ///< that was simulated
+    std::vector<double> seconds;  ///< of it, per state
+    base::Bytes piece;            ///< a part of it at the steady rate
+    std::vector<double> pieces;   ///< seconds of one, per state
+    double disagreement = 0;      ///< of late pieces with early ones, relative
+  };
+  std::optional<Extrapolated> extrapolated;
   Counters counters;  ///< summed over the simulated states
   std::vector<double> probe_latencies_us;
   double simulated_s = 0;  ///< simulated time summed over the states

@@ -18,9 +18,13 @@ using collective::Op;
 using network::Counters;
 using network::PhaseSamples;
 
-// Two successive doublings that agree within this are steady.
+// Pieces of a run, shares of its steps: the first two fifths warm up, the last tenth runs dry.
+constexpr std::size_t kPieces = 4;
+constexpr double kWarmUp = 0.4;
+constexpr double kPieceShare = 0.125;
+// Early and late pieces that agree within this are steady.
 constexpr double kSteady = 0.03;
-constexpr std::int64_t kSmallestStart = 1 << 20;
+constexpr std::int64_t kSmallestLoop = 1 << 20;
 // Beyond, a collective is carried in bulk: so many messages take a tenth of a second.
 constexpr double kMostChunksAtFlowLevel = 20'000;
 // States of a phase at flow level, where a user wants an answer at once.
@@ -34,6 +38,7 @@ struct Run {
   Counters counters;
   std::vector<double> latencies_us;
   std::vector<Bytes> sent;  ///< by port
+  collective::Marks marks;
 };
 
 std::unique_ptr<collective::Schedule> schedule_of(const Phase& phase,
@@ -79,6 +84,10 @@ Run simulate(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
       starts(phase, phase.inside_nodes ? fabric.spec().gpus_per_node : fabric.gpus(), spec, state);
   if (spec.flow) options.most_chunks = kMostChunksAtFlowLevel;
   Run run;
+  for (std::size_t i = 0; i <= kPieces; ++i) {
+    run.marks.shares.push_back(kWarmUp + kPieceShare * static_cast<double>(i));
+  }
+  options.marks = &run.marks;
   run.seconds = collective::run(*net, schedules, options).s();
   run.simulated_s = net->now().s();
   run.counters = net->counters();
@@ -87,38 +96,41 @@ Run simulate(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
   return run;
 }
 
-/// The smallest size whose doubling shows the steady rate: one loop of a collective, one window of
-/// a pair, and at least 1 MiB per rank.
+/// The smallest size that may show the steady rate: two and a half loops of a collective, since what
+/// a slow link holds up comes round a ring in one, ten windows of a pair, 2.5 MiB at least.
 Bytes first_size(const Phase& phase) {
   const auto n = static_cast<std::int64_t>(phase.groups[0].size());
   const collective::Cutting& cutting = phase.choice.cutting;
   const Bytes chunks = cutting.slice * static_cast<std::int64_t>(cutting.slices) *
                        static_cast<std::int64_t>(cutting.channels);
-  const Bytes loop = phase.op == Op::kSendRecv ? chunks * phase.choice.slots : chunks * n;
-  return std::max(loop, Bytes(kSmallestStart));
+  const Bytes loop = phase.op == Op::kSendRecv ? chunks * phase.choice.slots * 4 : chunks * n;
+  return Bytes(std::max(loop, Bytes(kSmallestLoop)).count() * 5 / 2);
 }
 
-/// What every state simulated: one size when the phase runs whole, else growing ones, of which the
-/// last two give the rate to extrapolate with.
+/// What was simulated, of each size that was tried. The last size counts.
 struct Ladder {
   std::vector<Bytes> sizes;
-  std::vector<std::vector<Run>> runs;  ///< per size, per state
-  double disagreement = 0;             ///< of the last two marginal times per byte, relative
+  std::vector<std::vector<Run>> runs;
+  double disagreement = 0;  ///< of the later pieces of the last runs with the earlier ones, relative
 };
 
-/// Extra time of each state from one size of the ladder to the next.
-std::vector<double> increments(const Ladder& ladder, std::size_t to) {
+/// A run's pieces, seconds.
+std::vector<double> pieces(const Run& run) {
   std::vector<double> result;
-  for (std::size_t k = 0; k < ladder.runs[to].size(); ++k) {
-    result.push_back(ladder.runs[to][k].seconds - ladder.runs[to - 1][k].seconds);
+  for (std::size_t i = 0; i < kPieces; ++i) {
+    result.push_back((run.marks.at[i + 1] - run.marks.at[i]).s());
   }
   return result;
 }
 
-/// Mean marginal time per byte over the states.
-double slope(const Ladder& ladder, std::size_t to) {
-  const Bytes step = ladder.sizes[to] - ladder.sizes[to - 1];
-  return base::mean(increments(ladder, to)) / static_cast<double>(step.count());
+double disagreement(const std::vector<Run>& runs) {
+  double early = 0;
+  double late = 0;
+  for (const Run& run : runs) {
+    early += (run.marks.at[kPieces / 2] - run.marks.at[0]).s();
+    late += (run.marks.at[kPieces] - run.marks.at[kPieces / 2]).s();
+  }
+  return early > 0 ? std::abs(late / early - 1) : 1;
 }
 
 // In bulk skew alone tells states apart, and hardly.
@@ -127,65 +139,52 @@ int states_of(const SamplingSpec& spec, const fabric::Fabric& fabric) {
   return mean_background(fabric) ? 1 : std::min(spec.states, kStatesAtFlowLevel);
 }
 
-/// Doubles the size until the mean marginal rates of two successive doublings agree, less than half
-/// would be saved, or the next run would cost too much.
+/// Doubles the size until a run's pieces are steady, nothing would be saved, or the next runs would
+/// cost too much. A run that is extrapolated gives as many states as it has pieces.
 Ladder climb(const Phase& phase, const fabric::Fabric& fabric, const network::Factory& factory,
              const SamplingSpec& spec) {
   Ladder ladder;
-  const auto run = [&](Bytes size) {
-    std::vector<Run> states(static_cast<std::size_t>(states_of(spec, fabric)));
-    base::parallel_for(states.size(), spec.threads, [&](std::size_t k) {
-      states[k] = simulate(phase, fabric, factory, spec, size, k);
+  const auto run = [&](Bytes size, std::size_t count) {
+    std::vector<Run> runs(count);
+    base::parallel_for(count, spec.threads, [&](std::size_t k) {
+      runs[k] = simulate(phase, fabric, factory, spec, size, k);
       if (spec.progress != nullptr) {
         spec.progress->note(phase.name + ", state " + std::to_string(k + 1) + " at " +
                             base::to_string(size));
       }
     });
     ladder.sizes.push_back(size);
-    ladder.runs.push_back(std::move(states));
+    ladder.runs.push_back(std::move(runs));
   };
-  const Bytes first = first_size(phase);
-  if (!spec.whole && !spec.flow && phase.size > first * 4) {
-    run(first);
-    run(first * 2);
-    for (Bytes size = first * 4; size * 3 <= phase.size; size = size * 2) {
-      run(size);
-      const std::size_t last = ladder.sizes.size() - 1;
-      const double before = slope(ladder, last - 1);
-      ladder.disagreement = before > 0 ? std::abs(slope(ladder, last) / before - 1) : 1;
+  const auto states = static_cast<std::size_t>(states_of(spec, fabric));
+  if (!spec.whole && !spec.flow) {
+    for (Bytes size = first_size(phase); size < phase.size; size = size * 2) {
+      run(size, (states + kPieces - 1) / kPieces);
+      const std::vector<Run>& runs = ladder.runs.back();
+      ladder.disagreement = disagreement(runs);
       if (ladder.disagreement <= kSteady ||
-          ladder.runs[last][0].counters.packet_hops * 2 > spec.hops_per_run) {
+          runs[0].counters.packet_hops * 2 > spec.hops_per_run * kPieces) {
         return ladder;
       }
     }
   }
   ladder = {};
-  run(phase.size);
+  run(phase.size, states);
   return ladder;
 }
 
-/// The rest of the transfer is q further pieces like the one between the two largest sizes: q times
-/// their mean, and, the pieces being independent, sqrt(q) times a state's own deviation from it.
-/// The stated error is that of the pieces' mean: twice its standard error over the states, or the
-/// disagreement between the last two pieces where that is larger.
-void extrapolate(const Phase& phase, const Ladder& ladder, PhaseSamples& samples) {
-  const std::size_t last = ladder.sizes.size() - 1;
-  const Bytes piece = ladder.sizes[last] - ladder.sizes[last - 1];
-  const double q = (phase.size - ladder.sizes[last]) / piece;
-  const std::vector<double> pieces = increments(ladder, last);
-  const double mean = std::max(0.0, base::mean(pieces));
-  double total = 0;
-  for (std::size_t k = 0; k < pieces.size(); ++k) {
-    const double rest = q * mean + std::sqrt(q) * (pieces[k] - mean);
-    samples.seconds.push_back(ladder.runs[last][k].seconds + std::max(0.0, rest));
-    total += samples.seconds.back();
+PhaseSamples::Extrapolated to_extrapolate(const Ladder& ladder) {
+  const Bytes size = ladder.sizes.back();
+  PhaseSamples::Extrapolated result{
+      size, {}, Bytes::from(kPieceShare * static_cast<double>(size.count())), {},
+      ladder.disagreement};
+  for (const Run& run : ladder.runs.back()) {
+    for (const double piece : pieces(run)) {
+      result.seconds.push_back(run.seconds);
+      result.pieces.push_back(piece);
+    }
   }
-  const auto states = static_cast<double>(pieces.size());
-  const double standard_error =
-      mean > 0 ? base::standard_deviation(pieces) / std::sqrt(states) / mean : 0;
-  samples.extrapolated = true;
-  samples.extrapolation_error =
-      std::max(2 * standard_error, ladder.disagreement) * q * mean * states / total;
+  return result;
 }
 
 /// Of the largest size that was simulated, on average over the states.
@@ -254,7 +253,7 @@ bool mean_background(const fabric::Fabric& fabric) {
   return fabric.endpoints() > kMostAdapters;
 }
 
-// What the first three sizes of the ladder send between nodes, or all of it where that is less;
+// What the first two sizes of the ladder send between nodes, or all of it where that is less;
 // each packet and its acknowledgement cross four links or so.
 double packet_hops(const Phase& phase, const SamplingSpec& spec, int gpus_per_node) {
   constexpr double kHopsPerPacket = 8;
@@ -268,8 +267,8 @@ double packet_hops(const Phase& phase, const SamplingSpec& spec, int gpus_per_no
   const double senders = phase.op == Op::kAllToAll ? n - local : n / local;
   const double factor = collective::busbw_factor(phase.op, static_cast<int>(group.size()));
   const double whole = static_cast<double>(phase.size.count());
-  const double ladder = spec.whole ? whole : 7.0 * static_cast<double>(first_size(phase).count());
-  return std::min(whole, ladder) * factor * senders * static_cast<double>(phase.groups.size()) /
+  const double ladder = 3.0 * static_cast<double>(first_size(phase).count()) / kPieces;
+  return (spec.whole ? whole : std::min(whole, ladder)) * factor * senders * static_cast<double>(phase.groups.size()) /
          kPacket * kHopsPerPacket * spec.states;
 }
 
@@ -286,11 +285,48 @@ PhaseSamples sample(const Phase& phase, const fabric::Fabric& fabric,
     }
   }
   if (!phase.inside_nodes) samples.busiest = busiest_link(ladder.runs.back(), fabric);
-  if (ladder.sizes.size() > 1) {
-    extrapolate(phase, ladder, samples);
-  } else {
-    for (const Run& run : ladder.runs[0]) samples.seconds.push_back(run.seconds);
+  if (ladder.sizes.back() < phase.size) {
+    samples.extrapolated = to_extrapolate(ladder);
+    return at_size(std::move(samples), phase.size);
   }
+  for (const Run& run : ladder.runs[0]) samples.seconds.push_back(run.seconds);
+  return samples;
+}
+
+bool alike(const Phase& one, const Phase& other) {
+  const auto half_of_a_ring = [](const Phase& phase) {
+    return (phase.op == Op::kAllGather || phase.op == Op::kReduceScatter) &&
+           phase.choice.algorithm == collective::Algorithm::kRing;
+  };
+  const collective::Cutting& a = one.choice.cutting;
+  const collective::Cutting& b = other.choice.cutting;
+  return half_of_a_ring(one) && half_of_a_ring(other) && one.groups == other.groups &&
+         one.choice.protocol == other.choice.protocol && one.choice.slots == other.choice.slots &&
+         a.channels == b.channels && a.slice == b.slice && a.slices == b.slices &&
+         a.gpus_per_node == b.gpus_per_node && one.run.copy_rate == other.run.copy_rate &&
+         one.run.pxn == other.run.pxn;
+}
+
+// The rest of the transfer is q further pieces: q times their mean, and, the pieces being
+// independent, sqrt(q) times a state's own deviation from it. The stated error is that of the
+// pieces' mean: twice its standard error, or the disagreement between early and late ones where
+// that is larger.
+PhaseSamples at_size(PhaseSamples samples, Bytes size) {
+  const PhaseSamples::Extrapolated& from = *samples.extrapolated;
+  const double q = (size - from.size) / from.piece;
+  const double mean = base::mean(from.pieces);
+  double total = 0;
+  samples.seconds.clear();
+  for (std::size_t k = 0; k < from.pieces.size(); ++k) {
+    const double rest = q * mean + std::sqrt(q) * (from.pieces[k] - mean);
+    samples.seconds.push_back(from.seconds[k] + std::max(0.0, rest));
+    total += samples.seconds.back();
+  }
+  const auto states = static_cast<double>(from.pieces.size());
+  const double standard_error =
+      mean > 0 ? base::standard_deviation(from.pieces) / std::sqrt(states) / mean : 0;
+  samples.extrapolation_error =
+      std::max(2 * standard_error, from.disagreement) * q * mean * states / total;
   return samples;
 }
 

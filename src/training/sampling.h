@@ -44,6 +44,14 @@ double packet_hops(const Phase& phase, const SamplingSpec& spec, int gpus_per_no
 network::PhaseSamples sample(const Phase& phase, const fabric::Fabric& fabric,
                              const network::Factory& factory, const SamplingSpec& spec);
 
+/// True when both send the same, step by step, but for how much of it: a ring's all_gather and
+/// reduce_scatter are alike.
+bool alike(const Phase& one, const Phase& other);
+
+/// What the samples of a phase say of one that is alike and of this size.
+/// PRECONDITION: samples.extrapolated and no less than what was simulated.
+network::PhaseSamples at_size(network::PhaseSamples samples, base::Bytes size);
+
 /// Adds `more` to `sum`; maxima stay maxima.
 void add_counters(network::Counters& sum, const network::Counters& more);
 

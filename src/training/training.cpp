@@ -55,7 +55,8 @@ std::string key_of(const Phase& phase, const scenario::ValidScenario& scenario,
   return key;
 }
 
-/// The phase between nodes that moves most bytes per step; its runs carry the latency probe.
+/// The phase between nodes that moves most bytes per step, or the first that is like it: its runs
+/// carry the latency probe.
 const Phase* dominating(const Plan& plan) {
   const Phase* most = nullptr;
   const auto bytes = [](const Phase& p) {
@@ -64,6 +65,9 @@ const Phase* dominating(const Plan& plan) {
   for (const Phase& phase : plan.phases) {
     if (phase.inside_nodes) continue;
     if (most == nullptr || bytes(phase) > bytes(*most)) most = &phase;
+  }
+  for (const Phase& phase : plan.phases) {
+    if (most != nullptr && alike(phase, *most)) return &phase;
   }
   return most;
 }
@@ -233,6 +237,25 @@ struct Sampled {
   bool flow = false;
 };
 
+/// Samples of an earlier phase that say all there is to know of this one, or null.
+const PhaseSamples* source_of(const Phase& phase, const Plan& plan,
+                              const std::vector<Sampled>& sampled) {
+  for (std::size_t i = 0; i < sampled.size(); ++i) {
+    const auto& runs = sampled[i].samples->extrapolated;
+    if (runs && runs->size <= phase.size && alike(plan.phases[i], phase)) return sampled[i].samples;
+  }
+  return nullptr;
+}
+
+/// The durations; what was counted stays with the phase that was simulated.
+PhaseSamples taken_from(const PhaseSamples& source, Bytes size) {
+  PhaseSamples samples = at_size(source, size);
+  samples.counters = {};
+  samples.simulated_s = 0;
+  samples.probe_latencies_us.clear();
+  return samples;
+}
+
 std::vector<Sampled> sample_all(const Plan& plan, const Job& job, const Levels& levels,
                                 SamplingSpec sampling, base::Progress* progress) {
   const Phase* probed = dominating(plan);
@@ -241,8 +264,11 @@ std::vector<Sampled> sample_all(const Plan& plan, const Job& job, const Levels& 
   for (const Phase& phase : plan.phases) {
     sampling.flow = levels.flow(phase);
     sampling.probe = &phase == probed && !sampling.flow;
-    const std::string key = key_of(phase, job.scenario, job.choice, job.fabric, sampling);
+    std::string key = key_of(phase, job.scenario, job.choice, job.fabric, sampling);
+    const PhaseSamples* source = source_of(phase, plan, all);
+    if (source != nullptr) key += " | alike";
     const PhaseSamples& found = job.cache.get(key, [&] {
+      if (source != nullptr) return taken_from(*source, phase.size);
       return phase.inside_nodes
                  ? sample(first_node(phase, per_node), job.fabric, levels.node(), sampling)
                  : sample(phase, job.fabric, levels.factory(sampling.flow), sampling);
