@@ -58,6 +58,12 @@ double RandomStream::exponential(double mean) {
   return -mean * std::log1p(-uniform());
 }
 
+std::uint64_t RandomStream::poisson(double mean) {
+  std::uint64_t events = 0;
+  for (double at = exponential(1); at <= mean; at += exponential(1)) ++events;
+  return events;
+}
+
 double RandomStream::normal() {
   if (has_spare_) {
     has_spare_ = false;

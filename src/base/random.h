@@ -39,6 +39,8 @@ class RandomStream {
   /// Uniform in [0, n). PRECONDITION: n > 0. Unbiased (Lemire's method).
   std::uint64_t below(std::uint64_t n);
   double exponential(double mean);
+  /// How many events of this mean there are; takes as many draws and one more.
+  std::uint64_t poisson(double mean);
   /// Standard normal (Box-Muller; both values are used).
   double normal();
 

@@ -195,6 +195,10 @@ std::vector<FabricParameter> transport() {
                "data packets per acknowledgement; the last of a message always has one"),
       quantity("transport.timeout_exponent", t, &Transport::timeout_exponent, "1", 0, 31, kRdma,
                "t of the timeout 4.096 us x 2^t of a reliable connection"),
+      optional(quantity("transport.timeouts_per_gpacket", t, &Transport::timeouts_per_gpacket, "1",
+                        0, 1e6, kRdma,
+                        "of 1e9 packets, lost on each link they cross so that only the timeout "
+                        "finds out; training steps draw them")),
       quantity("transport.window_kb", t, &Transport::window, "kB", 0, 1e6, kRdma,
                "most unacknowledged bytes of a queue pair; 0: unlimited"),
       optional(flag("transport.acks_first", t, &Transport::acks_first, kRoce,

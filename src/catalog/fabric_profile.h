@@ -115,8 +115,11 @@ struct FabricProfile {
     LossRecovery recovery = LossRecovery::kGoBackN;
     int ack_every = 1;          ///< data packets per acknowledgement (the last of a message always)
     int timeout_exponent = 20;  ///< RC timeout 4.096 us * 2^t
-    base::Bytes window;         ///< most unacknowledged bytes of a queue pair; 0: unlimited
-    bool acks_first = false;    ///< above every class and past PFC, as congestion notifications
+    /// Of 1e9 packets, lost on each link they cross so that nothing but the timeout tells. Training
+    /// steps draw them; they are too rare for a packet simulation of milliseconds.
+    double timeouts_per_gpacket = 0;
+    base::Bytes window;       ///< most unacknowledged bytes of a queue pair; 0: unlimited
+    bool acks_first = false;  ///< above every class and past PFC, as congestion notifications
   } transport;
 
   struct Pfc {

@@ -234,6 +234,10 @@ const char* name_of(training::JitterSource::Kind kind) {
       return "queueing";
     case Kind::kBackground:
       return "background";
+    case Kind::kHosts:
+      return "hosts";
+    case Kind::kTimeouts:
+      return "timeouts";
     case Kind::kStragglers:
       return "stragglers";
     case Kind::kAll:
@@ -317,7 +321,9 @@ std::string train_json(const TrainReport& report) {
   result["training"] = training_json(r);
   Json& bubble = result["bubble_s"] = Json::object();
   put(bubble, "fill_drain", detail.fill_drain_s);
-  put(bubble, "imbalance", std::max(0.0, r.breakdown_s.bubble - detail.fill_drain_s));
+  put(bubble, "imbalance",
+      std::max(0.0, r.breakdown_s.bubble - detail.fill_drain_s - r.late_hosts_s));
+  put(bubble, "late_hosts", r.late_hosts_s);
   Json& collectives = result["collectives"] = Json::array();
   for (const auto& phase : r.phases) collectives.push_back(collective_json(phase));
   if (const training::PhaseReport* phase = binding_phase(r)) {

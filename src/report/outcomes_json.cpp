@@ -79,10 +79,10 @@ auto members(Is<model::Memory> auto& s) {
 }
 
 auto members(Is<training::Result> auto& s) {
-  auto& [step, breakdown, wire, utilisation, smi, mfu, jitter, tokens, days, reliability, error,
-         memory, phases, steps, packets, network, counters] = s;
-  return std::tie(step, breakdown, wire, utilisation, smi, mfu, jitter, tokens, days, reliability,
-                  error, memory, phases, steps, packets, network, counters);
+  auto& [step, breakdown, wire, late, utilisation, smi, mfu, jitter, tokens, days, reliability,
+         error, memory, phases, steps, packets, network, counters] = s;
+  return std::tie(step, breakdown, wire, late, utilisation, smi, mfu, jitter, tokens, days,
+                  reliability, error, memory, phases, steps, packets, network, counters);
 }
 
 auto members(Is<cost::BomLine> auto& s) {

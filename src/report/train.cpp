@@ -66,7 +66,8 @@ std::string step_table(const TrainReport& report, const Words& words) {
   }
   row(words("bubble: filling, draining", "气泡：填充与排空"), report.detail.fill_drain_s);
   row(words("bubble: imbalance of stages", "气泡：阶段不均"),
-      std::max(0.0, b.bubble - report.detail.fill_drain_s));
+      std::max(0.0, b.bubble - report.detail.fill_drain_s - r.late_hosts_s));
+  row(words("bubble: late hosts", "气泡：主机迟到"), r.late_hosts_s);
   row(words("step", "单步"), r.step_time_s);
   return table.text() + "\n";
 }
@@ -148,6 +149,10 @@ std::string name_of(JitterSource::Kind kind, const Words& words) {
       return words("queueing alone", "仅排队");
     case JitterSource::Kind::kBackground:
       return words("background, beside queueing", "背景流量（排队之外）");
+    case JitterSource::Kind::kHosts:
+      return words("late hosts alone", "仅主机迟到");
+    case JitterSource::Kind::kTimeouts:
+      return words("timeouts alone", "仅超时重传");
     case JitterSource::Kind::kStragglers:
       return words("slower GPUs alone", "仅慢卡");
     case JitterSource::Kind::kAll:

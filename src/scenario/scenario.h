@@ -70,6 +70,7 @@ struct CheckpointSpec {
 struct StragglerSpec {
   double spread_pct = 0;       ///< sigma/mu of the time that equal GPUs take for the same
   std::map<int, double> slow;  ///< rank of a GPU: its speed, of a usual one's
+  double host_delay_s = 0;     ///< mean by which a node's host begins a step late
 };
 
 struct TrainingSpec {

@@ -262,6 +262,7 @@ StragglerSpec read_stragglers(Fields& fields) {
   if (node == nullptr) return result;
   Fields own(*node);
   result.spread_pct = own.number("spread_pct", 0, 20, 0);
+  result.host_delay_s = own.number("host_delay_ms", 0, 1e6, 0) / 1000;
   for (const Node* item : list(own, "slow")) {
     Fields one(*item);
     const int gpu = static_cast<int>(one.integer("gpu", 0, kMostGpus - 1));

@@ -34,10 +34,16 @@ std::vector<JitterSource> jitter_sources(const Study& study, const Job& job,
   StepWork alike = work;  // no GPU differs from another, nor from itself
   alike.pace.clear();
   alike.variation = 0;
-  StepWork varying = work;
-  varying.pace.clear();
-  StepWork straggling = work;
-  straggling.variation = 0;
+  alike.host_delay_s = 0;
+  alike.timeouts.clear();
+  StepWork varying = alike;
+  varying.variation = work.variation;
+  StepWork late = alike;
+  late.host_delay_s = work.host_delay_s;
+  StepWork losing = alike;
+  losing.timeouts = work.timeouts;
+  StepWork straggling = alike;
+  straggling.pace = work.pace;
   const bool background = !job.scenario.background.empty();
   const Samples quiet =
       background ? samples_without_background(study, job, options) : study.samples;
@@ -56,6 +62,10 @@ std::vector<JitterSource> jitter_sources(const Study& study, const Job& job,
     both.sigma_s =
         std::sqrt(std::max(0.0, both.sigma_s * both.sigma_s - queueing.sigma_s * queueing.sigma_s));
     sources.push_back(both);
+  }
+  if (work.host_delay_s > 0) sources.push_back(played(Kind::kHosts, late, without_spread(quiet)));
+  if (!work.timeouts.empty()) {
+    sources.push_back(played(Kind::kTimeouts, losing, without_spread(quiet)));
   }
   if (!work.pace.empty()) {
     sources.push_back(played(Kind::kStragglers, straggling, without_spread(quiet)));

@@ -18,11 +18,13 @@ struct JitterSource {
     kKernels,     ///< GPUs vary from step to step
     kQueueing,    ///< phases vary with the skew of their ranks
     kBackground,  ///< what traffic of others adds to that
+    kHosts,       ///< nodes begin a step late
+    kTimeouts,    ///< packets that a timeout brings back
     kStragglers,  ///< GPUs that are slower for good
     kAll,
   };
   Kind kind = Kind::kNone;
-  double mean_s = 0;  ///< of the step; of kBackground and kStragglers also
+  double mean_s = 0;  ///< of the step; of kBackground and what follows also
   double sigma_s = 0;
 };
 

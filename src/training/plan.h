@@ -70,6 +70,10 @@ struct StepWork {
   double variation = 0;         ///< sigma/mu of a GPU's speed from step to step
   std::vector<double> pace;     ///< time of each rank's kernels, 1: as stated; empty: all 1
   double overlap_slowdown = 0;  ///< compute takes 1 + this while data-parallel traffic runs
+  int nodes = 1;
+  double host_delay_s = 0;       ///< mean (exponential) by which a node begins a step late
+  std::vector<double> timeouts;  ///< expected in one run of each phase, as drawn; empty: none
+  double timeout_s = 0;          ///< that each lasts
   std::vector<StageWork> stages;
   std::optional<std::size_t> activations;           ///< phase, to the next part of the model
   std::optional<std::size_t> activation_gradients;  ///< phase, back

@@ -41,13 +41,6 @@ struct Run {
   collective::Marks marks;
 };
 
-std::unique_ptr<collective::Schedule> schedule_of(const Phase& phase,
-                                                  const std::vector<base::Rank>& group,
-                                                  Bytes size) {
-  return phase.one_way ? collective::send_recv_pair(group, size, phase.choice.cutting)
-                       : collective::make(phase.op, group, size, phase.choice);
-}
-
 /// Every rank reaches the phase when its own compute is done.
 std::vector<Time> starts(const Phase& phase, int ranks, const SamplingSpec& spec,
                          std::uint64_t state) {
@@ -96,8 +89,8 @@ Run simulate(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
   return run;
 }
 
-/// The smallest size that may show the steady rate: two and a half loops of a collective, since what
-/// a slow link holds up comes round a ring in one, ten windows of a pair, 2.5 MiB at least.
+/// The smallest size that may show the steady rate: two and a half loops of a collective, since
+/// what a slow link holds up comes round a ring in one, ten windows of a pair, 2.5 MiB at least.
 Bytes first_size(const Phase& phase) {
   const auto n = static_cast<std::int64_t>(phase.groups[0].size());
   const collective::Cutting& cutting = phase.choice.cutting;
@@ -111,7 +104,8 @@ Bytes first_size(const Phase& phase) {
 struct Ladder {
   std::vector<Bytes> sizes;
   std::vector<std::vector<Run>> runs;
-  double disagreement = 0;  ///< of the later pieces of the last runs with the earlier ones, relative
+  double disagreement =
+      0;  ///< of the later pieces of the last runs with the earlier ones, relative
 };
 
 /// A run's pieces, seconds.
@@ -175,9 +169,11 @@ Ladder climb(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
 
 PhaseSamples::Extrapolated to_extrapolate(const Ladder& ladder) {
   const Bytes size = ladder.sizes.back();
-  PhaseSamples::Extrapolated result{
-      size, {}, Bytes::from(kPieceShare * static_cast<double>(size.count())), {},
-      ladder.disagreement};
+  PhaseSamples::Extrapolated result{size,
+                                    {},
+                                    Bytes::from(kPieceShare * static_cast<double>(size.count())),
+                                    {},
+                                    ladder.disagreement};
   for (const Run& run : ladder.runs.back()) {
     for (const double piece : pieces(run)) {
       result.seconds.push_back(run.seconds);
@@ -206,6 +202,13 @@ std::optional<PhaseSamples::LinkLoad> busiest_link(const std::vector<Run>& state
 }
 
 }  // namespace
+
+std::unique_ptr<collective::Schedule> schedule_of(const Phase& phase,
+                                                  const std::vector<base::Rank>& group,
+                                                  Bytes size) {
+  return phase.one_way ? collective::send_recv_pair(group, size, phase.choice.cutting)
+                       : collective::make(phase.op, group, size, phase.choice);
+}
 
 void add_counters(Counters& sum, const Counters& more) {
   sum.events += more.events;
@@ -268,8 +271,8 @@ double packet_hops(const Phase& phase, const SamplingSpec& spec, int gpus_per_no
   const double factor = collective::busbw_factor(phase.op, static_cast<int>(group.size()));
   const double whole = static_cast<double>(phase.size.count());
   const double ladder = 3.0 * static_cast<double>(first_size(phase).count()) / kPieces;
-  return (spec.whole ? whole : std::min(whole, ladder)) * factor * senders * static_cast<double>(phase.groups.size()) /
-         kPacket * kHopsPerPacket * spec.states;
+  return (spec.whole ? whole : std::min(whole, ladder)) * factor * senders *
+         static_cast<double>(phase.groups.size()) / kPacket * kHopsPerPacket * spec.states;
 }
 
 PhaseSamples sample(const Phase& phase, const fabric::Fabric& fabric,

@@ -38,6 +38,11 @@ Phase of_all_gpus(collective::Op op, base::Bytes size, const fabric::Fabric& fab
 /// PRECONDITION: phase.inside_nodes.
 Phase first_node(const Phase& phase, int gpus_per_node);
 
+/// What a group of the phase does with `size`.
+std::unique_ptr<collective::Schedule> schedule_of(const Phase& phase,
+                                                  const std::vector<base::Rank>& group,
+                                                  base::Bytes size);
+
 /// Packet-hops that sampling a phase packet by packet takes, to an order of magnitude.
 double packet_hops(const Phase& phase, const SamplingSpec& spec, int gpus_per_node);
 

@@ -74,6 +74,8 @@ class Iteration {
       : work_(work),
         phases_(phases),
         random_(seed, "step", index),
+        lost_(seed, "timeouts", index),
+        hosts_(seed, "hosts", index),
         stages_(static_cast<int>(work.stages.size())),
         shape_{stages_, static_cast<int>(work.stages[0].chunks.size()), work.micro_batches},
         cells_(work.stages.size() * static_cast<std::size_t>(work.replicas)) {}
@@ -87,8 +89,14 @@ class Iteration {
                   static_cast<std::size_t>(stage)];
   }
   double draw(std::optional<std::size_t> phase) {
-    return phase ? phases_[*phase].draw(random_) : 0;
+    return phase ? phases_[*phase].draw(random_) + timeouts(*phase, 1) : 0;
   }
+  /// What lost packets cost `count` runs of a phase.
+  double timeouts(std::size_t phase, double count) {
+    if (work_.timeouts.empty()) return 0;
+    return static_cast<double>(lost_.poisson(work_.timeouts[phase] * count)) * work_.timeout_s;
+  }
+  double latest_host();
   DataTraffic traffic();
   PassTimes draw_times(int replica, TracedStep* traced);
   double draw_pass(const std::vector<CommTerm>& terms, double compute, double slowest, double mean,
@@ -100,6 +108,8 @@ class Iteration {
   const StepWork& work_;
   const std::vector<Distribution>& phases_;
   base::RandomStream random_;
+  base::RandomStream lost_;
+  base::RandomStream hosts_;
   int stages_;
   PipelineShape shape_;
   std::vector<Cell> cells_;
@@ -108,9 +118,10 @@ class Iteration {
 DataTraffic Iteration::traffic() {
   const auto bucket = [this](std::size_t phase) {
     return [this, phase](int stage, int chunk) {
-      return phases_[phase].draw(random_) * work_.stages[static_cast<std::size_t>(stage)]
-                                                .chunks[static_cast<std::size_t>(chunk)]
-                                                .bucket_share;
+      const double share = work_.stages[static_cast<std::size_t>(stage)]
+                               .chunks[static_cast<std::size_t>(chunk)]
+                               .bucket_share;
+      return phases_[phase].draw(random_) * share + timeouts(phase, share);
     };
   };
   DataTraffic data;
@@ -132,7 +143,10 @@ double Iteration::draw_pass(const std::vector<CommTerm>& terms, double compute, 
   pass.exposed[kTp] = compute * (slowest - mean);
   double duration = compute * slowest;
   for (const CommTerm& term : terms) {
-    const auto t = phases_[term.phase].sum(term.count, term.hidden_s, random_);
+    auto t = phases_[term.phase].sum(term.count, term.hidden_s, random_);
+    const double lost = timeouts(term.phase, term.count);
+    t.all += lost;
+    t.exposed += lost;
     pass.wire[static_cast<std::size_t>(term.kind)] += t.all;
     pass.exposed[static_cast<std::size_t>(term.kind)] += t.exposed;
     duration += t.exposed;
@@ -224,6 +238,15 @@ OnTheWire Iteration::on_the_wire(const Pipelines& whole) {
   return sum;
 }
 
+double Iteration::latest_host() {
+  if (work_.host_delay_s <= 0) return 0;
+  double latest = 0;
+  for (int n = 0; n < work_.nodes; ++n) {
+    latest = std::max(latest, hosts_.exponential(work_.host_delay_s));
+  }
+  return latest;
+}
+
 Step Iteration::play(TracedStep* traced) {
   std::vector<PassTimes> replicas;
   for (int d = 0; d < work_.replicas; ++d) {
@@ -244,6 +267,9 @@ Step Iteration::play(TracedStep* traced) {
   step.seconds = gradients_done + longest;
   step.breakdown = attribute(ideal, connected, gradients_done, step.seconds);
   step.wire = on_the_wire(whole);
+  step.late_hosts = latest_host();
+  step.breakdown.bubble += step.late_hosts;
+  step.seconds += step.late_hosts;
   if (traced != nullptr) {
     traced->step = step;
     traced->shape = shape_;

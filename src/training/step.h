@@ -14,8 +14,9 @@ namespace fabricast::training {
 
 struct Step {
   double seconds = 0;
-  Breakdown breakdown;  ///< mean over GPUs; sums to `seconds`
-  OnTheWire wire;       ///< mean over GPUs
+  Breakdown breakdown;    ///< mean over GPUs; sums to `seconds`
+  double late_hosts = 0;  ///< of the bubble: everybody waits for the latest node
+  OnTheWire wire;         ///< mean over GPUs
 };
 
 /// `samples[i]` are the durations of phase i, seconds. Iterations are independent of one another

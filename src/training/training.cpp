@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "base/statistics.h"
+#include "training/losses.h"
 #include "training/plan.h"
 #include "training/sampling.h"
 #include "training/step.h"
@@ -199,6 +200,7 @@ void fill_step(const std::vector<Step>& steps, const scenario::ValidScenario& sc
     mean.exposed_ep += step.breakdown.exposed_ep / n;
     mean.exposed_cp += step.breakdown.exposed_cp / n;
     mean.bubble += step.breakdown.bubble / n;
+    result.late_hosts_s += step.late_hosts / n;
     result.wire_s.tp += step.wire.tp / n;
     result.wire_s.pp += step.wire.pp / n;
     result.wire_s.dp += step.wire.dp / n;
@@ -295,6 +297,10 @@ Study study(const Job& job, const Options& options) {
       training::plan(spec, scenario.cluster.gpu,
                      collective::machine_of(scenario.cluster.gpu, job.fabric.spec(),
                                             job.choice.profile, scenario.cluster.host.server.amd));
+  study.plan.step.nodes = job.fabric.spec().nodes;
+  study.plan.step.host_delay_s = spec.stragglers.host_delay_s;
+  study.plan.step.timeouts = timeouts(study.plan, job.fabric, job.choice.profile);
+  study.plan.step.timeout_s = timeout_s(job.choice.profile);
   study.plan.step.pace = paces(spec.stragglers, scenario.cluster.gpus, scenario.seed);
   const SamplingSpec sampling = sampling_spec(scenario, options);
   const Levels levels(job.networks, options, sampling, job.fabric);

@@ -67,6 +67,7 @@ struct Result {
   double step_time_s = 0;
   Breakdown breakdown_s;
   OnTheWire wire_s;
+  double late_hosts_s = 0;             ///< of the bubble
   double gpu_utilisation_pct = 0;      ///< compute-stream busy / step
   double gpu_utilisation_smi_pct = 0;  ///< as nvidia-smi reads: NCCL kernels count as busy
   double mfu_pct = 0;
