@@ -1,0 +1,18 @@
+#pragma once
+// The faces of the article's validation: every row with what was fitted, foretold and missed.
+
+#include <string>
+
+#include "report/report.h"
+#include "report/validation.h"
+#include "validation/article_check.h"
+
+namespace fabricast::report {
+
+/// At most 80 cells wide.
+std::string article_text(const validation::ArticleCheck& check, const TerminalOptions& options);
+
+/// Its figures as rows of a validation, of kind `article`, and what it claims as claims.
+ValidationResult article_result(const validation::ArticleCheck& check);
+
+}  // namespace fabricast::report
