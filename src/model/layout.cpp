@@ -71,9 +71,9 @@ void check_cuts(Problems& problems, const LanguageModel& m, const TrainingShape&
   problems.unless(p.pp <= m.layers, "workload.parallelism.pp", fmt::format("{}", p.pp),
                   fmt::format("at most {}, the layers of {}", m.layers, m.id));
   problems.unless(
-      p.vpp == 1 || m.layers % (p.pp * p.vpp) == 0, "workload.parallelism.vpp",
+      p.vpp == 1 || p.pp * p.vpp <= m.layers, "workload.parallelism.vpp",
       fmt::format("{}", p.vpp),
-      fmt::format("pp {} x vpp in a divisor of {}, the layers of {}", p.pp, m.layers, m.id));
+      fmt::format("pp {} x vpp in at most {}, the layers of {}", p.pp, m.layers, m.id));
   // Causal attention is balanced by giving each rank two chunks of the sequence.
   const int pieces = p.tp * (p.cp > 1 ? 2 * p.cp : 1);
   problems.unless(shape.sequence % pieces == 0, "workload.sequence",

@@ -45,19 +45,47 @@ std::map<std::string, Errors> errors_by_kind(const ValidationResult& result) {
   return kinds;
 }
 
-std::string worst_rows(const ValidationResult& result, bool chinese) {
-  std::vector<const ValidationRow*> worst;
-  for (const ValidationRow& row : result.rows) worst.push_back(&row);
-  std::ranges::stable_sort(
-      worst, [](const auto* a, const auto* b) { return a->error_pct() > b->error_pct(); });
-  if (worst.size() > kMostRows) worst.resize(kMostRows);
-  base::Table table({chinese ? "最差的情形" : "worst cases", chinese ? "实测" : "measured",
-                     chinese ? "预测" : "predicted", chinese ? "误差 %" : "error %"});
-  for (const ValidationRow* row : worst) {
+std::string some_rows(const ValidationResult& result, bool chinese, bool all) {
+  std::vector<const ValidationRow*> rows;
+  for (const ValidationRow& row : result.rows) rows.push_back(&row);
+  if (!all) {
+    std::ranges::stable_sort(
+        rows, [](const auto* a, const auto* b) { return a->error_pct() > b->error_pct(); });
+    if (rows.size() > kMostRows) rows.resize(kMostRows);
+  }
+  base::Table table({all ? (chinese ? "情形" : "case") : (chinese ? "最差的情形" : "worst cases"),
+                     chinese ? "实测" : "measured", chinese ? "预测" : "predicted",
+                     chinese ? "误差 %" : "error %"});
+  for (const ValidationRow* row : rows) {
     table.row({shortened(row->name, 48), number(row->measured), number(row->predicted),
                fmt::format("{:+.2f}", 100 * (row->predicted / row->measured - 1))});
   }
   return table.text();
+}
+
+/// A line for each reason, in the order met.
+std::string skipped_rows(const ValidationResult& result, bool chinese) {
+  std::vector<std::pair<const ValidationSkip*, int>> reasons;
+  for (const ValidationSkip& skip : result.skipped) {
+    const auto known = std::ranges::find_if(
+        reasons, [&](const auto& reason) { return reason.first->reason == skip.reason; });
+    if (known == reasons.end()) {
+      reasons.emplace_back(&skip, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  std::string text;
+  for (const auto& [skip, count] : reasons) {
+    const std::string name =
+        count == 1 ? skip->name
+                   : fmt::format(fmt::runtime(chinese ? "{} 等 {} 项" : "{} and {} more"),
+                                 skip->name, chinese ? count : count - 1);
+    text += paragraph(
+        fmt::format(fmt::runtime(chinese ? "跳过 {}：{}" : "Skipped {}: {}"), name, skip->reason),
+        0);
+  }
+  return reasons.empty() ? text : text + "\n";
 }
 
 }  // namespace
@@ -66,19 +94,16 @@ double ValidationRow::error_pct() const {
   return 100 * std::abs(predicted - measured) / measured;
 }
 
-std::string validation_table(const ValidationResult& result, const TerminalOptions& options) {
+std::string validation_table(const ValidationResult& result, const TerminalOptions& options,
+                             bool all_rows) {
   const bool zh = options.chinese;
-  std::string text = worst_rows(result, zh) + "\n";
-  for (const ValidationSkip& skip : result.skipped) {
-    text += paragraph(
-        fmt::format(fmt::runtime(zh ? "跳过 {}：{}" : "Skipped {}: {}"), skip.name, skip.reason),
-        0);
-  }
-  if (!result.skipped.empty()) text += "\n";
-  base::Table table({zh ? "类别" : "kind", zh ? "行数" : "rows", zh ? "平均误差 %" : "mean error %",
+  std::string text = some_rows(result, zh, all_rows) + "\n" + skipped_rows(result, zh);
+  for (const std::string& note : result.notes) text += paragraph(note, 0) + "\n";
+  base::Table table({zh ? "类别" : "kind", zh ? "行数" : "rows", zh ? "跳过" : "skipped",
+                     zh ? "平均误差 %" : "mean error %",
                      zh ? "中位数 %" : "median %", "p90 %", zh ? "最大 %" : "max %"});
   for (const auto& [kind, errors] : errors_by_kind(result)) {
-    table.row({kind, std::to_string(errors.all.size()),
+    table.row({kind, std::to_string(errors.all.size()), std::to_string(errors.skipped),
                fmt::format("{:.2f}", base::mean(errors.all)),
                fmt::format("{:.2f}", errors.median()),
                fmt::format("{:.2f}", base::percentile(errors.all, 90)),
@@ -120,6 +145,7 @@ std::string validation_json(const ValidationResult& result) {
   for (const ValidationSkip& skip : result.skipped) {
     skipped.push_back({{"case", skip.name}, {"reason", skip.reason}});
   }
+  if (!result.notes.empty()) json["notes"] = result.notes;
   json["stats"] = {{"packet_wall_s", result.measured_wall_s},
                    {"flow_wall_s", result.predicted_wall_s}};
   return json.dump(2) + "\n";

@@ -98,6 +98,22 @@ TEST(Stages, share_the_layers_out_with_the_remainder_first) {
   EXPECT_EQ(next, 126);
 }
 
+// Megatron-Core's account_for_embedding_in_pipeline_split and account_for_loss_in_pipeline_split:
+// 126 layers and two ends are 128 places, as NVIDIA cuts Llama 3.1 405B into 8 x 4 parts.
+TEST(Stages, count_the_ends_as_layers_where_that_makes_them_even) {
+  const auto m = llama3_405b();
+  for (const int parts : {8, 32, 64}) {
+    int next = 0;
+    for (int part = 0; part < parts; ++part) {
+      const StageLayers layers = stage_layers(m, parts, part);
+      EXPECT_EQ(layers.first, next);
+      EXPECT_EQ(layers.count, 128 / parts - (part == 0 || part == parts - 1 ? 1 : 0));
+      next += layers.count;
+    }
+    EXPECT_EQ(next, 126);
+  }
+}
+
 TEST(Stages, together_hold_every_parameter_once) {
   for (const auto& m : {llama2_70b(), qwen2_72b()}) {
     double sum = 0;
