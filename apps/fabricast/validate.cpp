@@ -128,8 +128,7 @@ void validate_training(const ValidateFlags& flags) {
     result.skipped.push_back({skip.measures ? "training" : "", skip.name, skip.reason});
   }
   note_memory(check, result);
-  publish(flags.common,
-          report::validation_table(result, {flags.common.chinese, false}, true),
+  publish(flags.common, report::validation_table(result, {flags.common.chinese, false}, true),
           report::validation_json(result));
 }
 

@@ -63,8 +63,7 @@ Table::Table(const std::string& path) : path_(path) {
       continue;
     }
     if (row.cells.size() != header_.size()) {
-      throw base::input_error({path, line.number, 1, ""},
-                              fmt::format("{} cells", row.cells.size()),
+      throw base::input_error({path, line.number, 1, ""}, fmt::format("{} cells", row.cells.size()),
                               fmt::format("{}, as the header has", header_.size()));
     }
     rows_.push_back(std::move(row));

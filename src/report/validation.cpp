@@ -100,8 +100,8 @@ std::string validation_table(const ValidationResult& result, const TerminalOptio
   std::string text = some_rows(result, zh, all_rows) + "\n" + skipped_rows(result, zh);
   for (const std::string& note : result.notes) text += paragraph(note, 0) + "\n";
   base::Table table({zh ? "类别" : "kind", zh ? "行数" : "rows", zh ? "跳过" : "skipped",
-                     zh ? "平均误差 %" : "mean error %",
-                     zh ? "中位数 %" : "median %", "p90 %", zh ? "最大 %" : "max %"});
+                     zh ? "平均误差 %" : "mean error %", zh ? "中位数 %" : "median %", "p90 %",
+                     zh ? "最大 %" : "max %"});
   for (const auto& [kind, errors] : errors_by_kind(result)) {
     table.row({kind, std::to_string(errors.all.size()), std::to_string(errors.skipped),
                fmt::format("{:.2f}", base::mean(errors.all)),

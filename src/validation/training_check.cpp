@@ -61,8 +61,7 @@ class Behaviours {
     const std::lock_guard lock(mutex_);
     auto& known = known_[flow::calibration_key(fabric, profile)];
     if (!known) {
-      known =
-          std::make_shared<const flow::Behaviour>(flow::calibrate(fabric, profile, packets));
+      known = std::make_shared<const flow::Behaviour>(flow::calibrate(fabric, profile, packets));
     }
     return known;
   }
@@ -97,9 +96,19 @@ struct Forecast {
   double step_s = 0;
   double tokens_per_s_per_gpu = 0;
   double tflops_per_gpu = 0;
+  double whole_square_tflops_per_gpu = 0;  ///< attention counted without its causal mask
   bool beyond_memory = false;
   std::string skipped;
 };
+
+/// Of a training step, forward and backward.
+double attention_flops_per_token(const scenario::TrainingSpec& spec) {
+  double attention = 0;
+  for (int layer = 0; layer < spec.model.layers; ++layer) {
+    attention += 3 * model::forward_flops(spec.model, layer, spec.shape.sequence).attention;
+  }
+  return attention / spec.shape.sequence;
+}
 
 struct Shared {
   network::PhaseCache phases;
@@ -115,19 +124,19 @@ Forecast forecast_of(const std::string& yaml, const std::string& name,
     scenario::require_simulated(job);
     const auto& spec = std::get<scenario::TrainingSpec>(job.workload);
     const scenario::FabricChoice& choice = job.fabrics.front();
-    const auto fabric =
-        std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
+    const auto fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
     training::Options options;
     options.states = 1;
     options.resolution = training::Resolution::kFlow;
-    const training::Result result =
-        training::simulate(job, choice, *fabric, networks_of(job, fabric, shared.behaviours),
-                           shared.phases, options);
+    const training::Result result = training::simulate(
+        job, choice, *fabric, networks_of(job, fabric, shared.behaviours), shared.phases, options);
     forecast.step_s = result.step_time_s;
     forecast.tokens_per_s_per_gpu = result.tokens_per_s / job.cluster.gpus;
-    forecast.tflops_per_gpu = forecast.tokens_per_s_per_gpu / 1e12 *
-                              model::training_flops_per_token(
-                                  spec.model, spec.shape.sequence, spec.shape.finetuning);
+    const double flops =
+        model::training_flops_per_token(spec.model, spec.shape.sequence, spec.shape.finetuning);
+    forecast.tflops_per_gpu = forecast.tokens_per_s_per_gpu / 1e12 * flops;
+    forecast.whole_square_tflops_per_gpu =
+        forecast.tokens_per_s_per_gpu / 1e12 * (flops + attention_flops_per_token(spec));
     forecast.beyond_memory = result.memory.total_gb > job.cluster.gpu.memory_gb;
   } catch (const base::Error& error) {
     const std::string& key = error.where().key;
@@ -138,7 +147,9 @@ Forecast forecast_of(const std::string& yaml, const std::string& name,
 
 double predicted(const TrainingRow& row, const Forecast& forecast) {
   if (row.quantity == "step_time_s") return forecast.step_s;
-  if (row.quantity == "tflops_per_gpu") return forecast.tflops_per_gpu;
+  if (row.quantity == "tflops_per_gpu") {
+    return row.whole_square ? forecast.whole_square_tflops_per_gpu : forecast.tflops_per_gpu;
+  }
   return forecast.tokens_per_s_per_gpu;
 }
 

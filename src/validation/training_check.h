@@ -39,8 +39,8 @@ struct TrainingCheckOptions {
 };
 
 /// Tables in the order of their names, rows in theirs. What leaves a node is simulated in flows,
-/// what stays inside packet by packet, each in one state. Throws base::Error (input) when the folder
-/// has no table and on a cell that cannot be read.
+/// what stays inside packet by packet, each in one state. Throws base::Error (input) when the
+/// folder has no table and on a cell that cannot be read.
 TrainingCheck training_check(const catalog::Catalog& catalog, const TrainingCheckOptions& options);
 
 }  // namespace fabricast::validation

@@ -83,10 +83,8 @@ TrainingRow foundry_row(const Table& table, std::size_t i, const std::string& fi
 
 // --- NVIDIA-NeMo/Megatron-Bridge, docs/performance-summary*.md ---
 
-/// The recipes adapt the matrix of queries, keys and values (scripts/performance, LoRA of Llama 3
-/// 70B: dim 16, target linear_qkv).
-constexpr const char* kBridgeLora =
-    "{ kind: lora, rank: 16, targets: [q_proj, k_proj, v_proj] }";
+/// Assumed, the table does not say: an adapter beside the matrix of queries, keys and values.
+constexpr const char* kBridgeLora = "{ kind: lora, rank: 16, targets: [q_proj, k_proj, v_proj] }";
 
 TrainingRow bridge_row(const Table& table, std::size_t i, const std::string& file) {
   TrainingRow row = common(table, i, file);
@@ -116,24 +114,24 @@ struct Benchmark {
   const char* finetune;
   int vpp;  ///< of NVIDIA's configurations, where there are stages
 };
-// gpt3: 96 layers in 8 stages x 6 (config_common.sh of NVIDIA's v3.x submissions); Llama 3.1 405B:
-// 126 layers and two ends in 8 x 8 (config_GB200_*_cg*.sh: INTERLEAVED_PIPELINE=8). LoRA as the
-// benchmark prescribes: rank 16 beside all matrices of attention.
+// gpt3: 96 layers in 8 stages x 6, Llama 3.1 405B: 126 layers and two ends in 8 x 8
+// (INTERLEAVED_PIPELINE in the configurations that NVIDIA published with its results). LoRA as the
+// benchmark prescribes: rank 16 beside the matrices of attention.
 constexpr Benchmark kBenchmarks[] = {
     {"gpt3", "gpt3-175b", "", 6},
     {"llama2_70b_lora", "llama2-70b", "{ kind: lora, rank: 16 }", 1},
     {"llama31_405b", "llama3-405b", "", 8},
     {"llama31_8b", "llama3.1-8b", "", 1}};
 
-/// No submission says it in its result. The reference and A100s train in BF16; Transformer Engine
-/// and its likes in FP8 wherever the GPU has it; NVIDIA and its partners in NVFP4 on Blackwell from
-/// v5.1 on (developer.nvidia.com/blog, MLPerf Training v5.1: no one else did).
-std::string mlperf_precision(const std::string& round, const std::string& accelerator,
-                             const std::string& system) {
-  if (has(accelerator, "a100") || has(system, "deepspeed") || has(accelerator, "gaudi")) {
-    return "bf16";
-  }
-  return has(accelerator, "blackwell") && round >= "v5.1" ? "fp4" : "fp8";
+/// No result says it. A100s and DeepSpeed train in BF16; Transformer Engine and its likes in FP8
+/// wherever the GPU has it; NVIDIA itself, the only submitter that did, in NVFP4 on Blackwell from
+/// v5.1 on (developer.nvidia.com/blog on MLPerf Training v5.1).
+std::string mlperf_precision(const Table& table, std::size_t i) {
+  const std::string& accelerator = table.text(i, "accelerator");
+  if (has(accelerator, "a100") || has(table.text(i, "system"), "deepspeed")) return "bf16";
+  const bool fp4 = has(accelerator, "blackwell") && table.text(i, "mlperf_round") >= "v5.1" &&
+                   table.text(i, "submitter") == "NVIDIA";
+  return fp4 ? "fp4" : "fp8";
 }
 
 /// "ambiguous:[(1, 1, 1), (1, 1, 2)]": several configurations have the global batch; the first.
@@ -158,8 +156,7 @@ TrainingRow mlperf_row(const Table& table, std::size_t i, const std::string& fil
   row.sequence = table.count(i, "seq_len_tokens");
   row.global_batch = table.count(i, "global_batch_samples");
   row.micro_batch = table.count_if_any(i, "micro_batch_samples").value_or(1);
-  row.precision =
-      mlperf_precision(table.text(i, "mlperf_round"), row.gpu, table.text(i, "system"));
+  row.precision = mlperf_precision(table, i);
   read_layout(table, i, row);
   if (row.tp == 0) first_of_ambiguous(table.text(i, "parallelism_from"), row);
   const auto* known = std::ranges::find(kBenchmarks, benchmark, &Benchmark::name);
@@ -231,6 +228,8 @@ TrainingRow misc_row(const Table& table, std::size_t i, const std::string& file)
   row.sequence = table.count_if_any(i, "seq_len_tokens").value_or(usual_sequence(row.model));
   read_batches(table, i, row);
   read_result(table, i, row);
+  // Causal masks came into NeMo's formulas later (nemo/utils/flops_formulas.py, causal_self_attn).
+  row.whole_square = has(row.source, "nemo docs/");
   row.recompute = recompute_of(note);
   // Sharded gradients and parameters; with stages torchtitan keeps the parameters of a step.
   if (has(note, "fsdp") || has(note, "hsdp") || has(row.source, "torchtitan")) {

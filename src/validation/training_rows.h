@@ -38,10 +38,11 @@ struct TrainingRow {
 
   std::string quantity;  ///< "tokens_per_s_per_gpu", "step_time_s" or "tflops_per_gpu"
   double measured = 0;
-  double step_s = 0;  ///< beside `tflops_per_gpu`, where it is known
+  double step_s = 0;          ///< beside `tflops_per_gpu`, where it is known
+  bool whole_square = false;  ///< `tflops_per_gpu` counts attention without its causal mask
 
-  std::string skipped;    ///< why it is not predicted
-  bool measures = true;   ///< false: the table has no figure that could be predicted
+  std::string skipped;   ///< why it is not predicted
+  bool measures = true;  ///< false: the table has no figure that could be predicted
 };
 
 /// Rows of one CSV file, whose columns say which table it is. Throws base::Error (input) with the

@@ -17,7 +17,8 @@ constexpr int kRack = 72;  ///< GPUs of an NVL72
 constexpr int kPortsOfOneSwitch = 36;
 constexpr double kLargestGbps = 400;  ///< of the profiles' own adapters and switches
 
-/// GPUs that NVLink joins. Of racks a job takes as many of each as divides it best: 64 of 72 in 256.
+/// GPUs that NVLink joins. Of racks a job takes as many of each as divides it best: 64 of 72 in
+/// 256.
 int per_node(const TrainingRow& row, const catalog::Gpu& gpu) {
   int most = row.gpus_per_node > 0 ? row.gpus_per_node : kUsualPerNode;
   if (gpu.id.starts_with("gb")) most = kRack;
@@ -43,8 +44,7 @@ std::optional<Nics> largest_group(const std::string& text) {
   static const std::regex kGroup(R"((\d+)\s?x\s?[^;,]*?(\d+)\s*G(?!B|bE))");
   std::optional<Nics> most;
   for (std::sregex_iterator at(text.begin(), text.end(), kGroup), end; at != end; ++at) {
-    const Nics nics{std::stoi((*at)[1].str().substr(0, 4)),
-                    std::stod((*at)[2].str().substr(0, 6))};
+    const Nics nics{std::stoi((*at)[1].str().substr(0, 4)), std::stod((*at)[2].str().substr(0, 6))};
     if (nics.count > 0 && (!most || nics.count * nics.gbps > most->count * most->gbps)) most = nics;
   }
   return most;
@@ -77,18 +77,17 @@ std::string fabric_entry(const std::string& profile, double gbps) {
 std::string cluster_yaml(const TrainingRow& row, const catalog::Gpu& gpu) {
   const int node = per_node(row, gpu);
   const int nodes = row.gpus / node;
-  const int counted =
-      std::min(row.gpus_per_node > 0 ? row.gpus_per_node : kUsualPerNode, row.gpus);
+  const int counted = std::min(row.gpus_per_node > 0 ? row.gpus_per_node : kUsualPerNode, row.gpus);
   // One node has no use for its adapters.
-  const Nics nics =
-      nodes == 1 ? Nics{1, 400} : nics_of(row.nics, counted, node, usual_gbps(gpu));
+  const Nics nics = nodes == 1 ? Nics{1, 400} : nics_of(row.nics, counted, node, usual_gbps(gpu));
   const char* kind = nodes * nics.count <= kPortsOfOneSwitch ? "single-switch" : "fat-tree";
-  return fmt::format("cluster:\n  gpus: {}\n  gpu: {}\n  gpus_per_node: {}\n  nics_per_node: {}\n"
-                     "  nic_gbps: {:g}\n  host: {{ pcie: {} }}\n  topology: {{ kind: {} }}\n"
-                     "fabrics: [{}]\n",
-                     row.gpus, gpu.id, node, nics.count, nics.gbps,
-                     nics.gbps > kLargestGbps ? "gen6-x16" : "gen5-x16", kind,
-                     fabric_entry(profile_named(row.fabric), nics.gbps));
+  return fmt::format(
+      "cluster:\n  gpus: {}\n  gpu: {}\n  gpus_per_node: {}\n  nics_per_node: {}\n"
+      "  nic_gbps: {:g}\n  host: {{ pcie: {} }}\n  topology: {{ kind: {} }}\n"
+      "fabrics: [{}]\n",
+      row.gpus, gpu.id, node, nics.count, nics.gbps,
+      nics.gbps > kLargestGbps ? "gen6-x16" : "gen5-x16", kind,
+      fabric_entry(profile_named(row.fabric), nics.gbps));
 }
 
 /// Expert parallelism over more GPUs than hold replicas also divides tensor parallelism (Megatron's
@@ -110,9 +109,9 @@ std::string layout_yaml(const TrainingRow& row) {
 /// What TFLOP/s and the time of a step come to.
 int batch_of(const TrainingRow& row, const catalog::LanguageModel& m) {
   const double flops = row.measured * 1e12 * row.step_s * row.gpus;
-  return std::max(1, static_cast<int>(std::lround(
-                         flops / model::training_flops_per_token(m, row.sequence, {}) /
-                         row.sequence)));
+  return std::max(
+      1, static_cast<int>(std::lround(flops / model::training_flops_per_token(m, row.sequence, {}) /
+                                      row.sequence)));
 }
 
 }  // namespace
@@ -126,10 +125,11 @@ TrainingScenario scenario_of(const TrainingRow& row, const catalog::Catalog& cat
   if (row.global_batch == 0 && row.step_s == 0) return {"", "the table has no global batch"};
   const int batch = row.global_batch > 0 ? row.global_batch : batch_of(row, *m);
   std::string yaml = cluster_yaml(row, *gpu);
-  yaml += fmt::format("workload:\n  kind: training\n  model: {}\n  precision: {}\n"
-                      "  sequence: {}\n  global_batch: {}\n  micro_batch: {}\n"
-                      "  parallelism: {}\n",
-                      m->id, row.precision, row.sequence, batch, row.micro_batch, layout_yaml(row));
+  yaml += fmt::format(
+      "workload:\n  kind: training\n  model: {}\n  precision: {}\n"
+      "  sequence: {}\n  global_batch: {}\n  micro_batch: {}\n"
+      "  parallelism: {}\n",
+      m->id, row.precision, row.sequence, batch, row.micro_batch, layout_yaml(row));
   if (!row.recompute.empty()) yaml += fmt::format("  recompute: {}\n", row.recompute);
   if (!row.finetune.empty()) yaml += fmt::format("  finetune: {}\n", row.finetune);
   yaml += "  failures: none\n  tokens: 1e9\n  iterations: 2\n";

@@ -55,12 +55,12 @@ const catalog::Gpu* gpu_named(const std::string& text, const catalog::Catalog& c
   const std::vector<std::string> words = words_of(text);
   for (const std::string& first : words) {
     // "a10" to "mi300x": shorter or plainer words name no GPU.
-    if (first.size() < 3 || std::ranges::none_of(first, [](char c) { return c >= '0' && c <= '9'; }))
-      continue;
+    if (first.size() < 3 || first.find_first_of("0123456789") == std::string::npos) continue;
     const catalog::Gpu* best = nullptr;
     std::ptrdiff_t most = -1;
     for (const catalog::Gpu& gpu : catalog.gpus()) {
-      if (!gpu.id.starts_with(first) || another_form(words, gpu)) continue;
+      const bool named = gpu.id.starts_with(first) || has(gpu.id, "-" + first);
+      if (!named || another_form(words, gpu)) continue;
       const auto common =
           std::ranges::count_if(words, [&](const std::string& word) { return has(gpu.id, word); });
       if (common > most) {

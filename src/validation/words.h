@@ -18,8 +18,7 @@ const catalog::Gpu* gpu_named(const std::string& text, const catalog::Catalog& c
 
 /// "Qwen3_30B_a3B", "Llama-3.1-8B": the model of the catalogue with these letters and digits; null
 /// where there is none.
-const catalog::LanguageModel* model_named(const std::string& text,
-                                          const catalog::Catalog& catalog);
+const catalog::LanguageModel* model_named(const std::string& text, const catalog::Catalog& catalog);
 
 /// The profile nearest to a fabric in words.
 std::string profile_named(const std::string& fabric);

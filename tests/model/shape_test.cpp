@@ -102,7 +102,7 @@ TEST(Stages, share_the_layers_out_with_the_remainder_first) {
 // 126 layers and two ends are 128 places, as NVIDIA cuts Llama 3.1 405B into 8 x 4 parts.
 TEST(Stages, count_the_ends_as_layers_where_that_makes_them_even) {
   const auto m = llama3_405b();
-  for (const int parts : {8, 32, 64}) {
+  for (const int parts : {8, 32, 64, 128}) {
     int next = 0;
     for (int part = 0; part < parts; ++part) {
       const StageLayers layers = stage_layers(m, parts, part);

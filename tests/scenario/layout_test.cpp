@@ -180,8 +180,8 @@ TEST(Layout, interleaving_divides_the_batch) {
       training(accepted(with_parallelism("{tp: 4, pp: 4, vpp: 3, dp: 2}"))).shape.parallelism.vpp,
       3);
   EXPECT_EQ(refusal(with_parallelism("{tp: 4, pp: 4, vpp: 21, dp: 2}")),
-            "job.yaml:18:36: workload.parallelism.vpp: found 21; allowed pp 4 x vpp in at most 80, "
-            "the layers of llama2-70b");
+            "job.yaml:18:36: workload.parallelism.vpp: found 21; allowed pp 4 x vpp of at most 80, "
+            "the layers of llama2-70b, or two more, for its ends");
   EXPECT_EQ(refusal(with_parallelism("{tp: 8, vpp: 2, dp: 4}")),
             "job.yaml:18:29: workload.parallelism.vpp: found 2; allowed 1 without pipeline "
             "parallelism");
