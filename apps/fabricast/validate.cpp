@@ -100,12 +100,15 @@ report::ValidationRow row_of(const validation::TrainingCheckRow& checked) {
 }
 
 /// Jobs that ran where the model of memory says that they cannot.
-void note_memory(const validation::TrainingCheck& check, report::ValidationResult& result) {
+void note_memory(const validation::TrainingCheck& check, bool chinese,
+                 report::ValidationResult& result) {
   const auto count =
       std::ranges::count_if(check.rows, [](const auto& row) { return row.beyond_memory; });
   if (count == 0) return;
   result.notes.push_back(fmt::format(
-      "{} of {} rows ran where the model of memory finds no room; they are predicted all the same.",
+      fmt::runtime(chinese ? "{} 行（共 {} 行）按内存模型放不下，但实际跑过；照样预测。"
+                           : "{} of {} rows ran where the model of memory finds no room; they are "
+                             "predicted all the same."),
       count, check.rows.size()));
 }
 
@@ -127,7 +130,7 @@ void validate_training(const ValidateFlags& flags) {
   for (const validation::TrainingSkip& skip : check.skipped) {
     result.skipped.push_back({skip.measures ? "training" : "", skip.name, skip.reason});
   }
-  note_memory(check, result);
+  note_memory(check, flags.common.chinese, result);
   publish(flags.common, report::validation_table(result, {flags.common.chinese, false}, true),
           report::validation_json(result));
 }

@@ -45,22 +45,50 @@ std::map<std::string, Errors> errors_by_kind(const ValidationResult& result) {
   return kinds;
 }
 
-std::string some_rows(const ValidationResult& result, bool chinese, bool all) {
-  std::vector<const ValidationRow*> rows;
-  for (const ValidationRow& row : result.rows) rows.push_back(&row);
-  if (!all) {
-    std::ranges::stable_sort(
-        rows, [](const auto* a, const auto* b) { return a->error_pct() > b->error_pct(); });
-    if (rows.size() > kMostRows) rows.resize(kMostRows);
-  }
-  base::Table table({all ? (chinese ? "情形" : "case") : (chinese ? "最差的情形" : "worst cases"),
-                     chinese ? "实测" : "measured", chinese ? "预测" : "predicted",
-                     chinese ? "误差 %" : "error %"});
-  for (const ValidationRow* row : rows) {
+std::string worst_rows(const ValidationResult& result, bool chinese) {
+  std::vector<const ValidationRow*> worst;
+  for (const ValidationRow& row : result.rows) worst.push_back(&row);
+  std::ranges::stable_sort(
+      worst, [](const auto* a, const auto* b) { return a->error_pct() > b->error_pct(); });
+  if (worst.size() > kMostRows) worst.resize(kMostRows);
+  base::Table table({chinese ? "最差的情形" : "worst cases", chinese ? "实测" : "measured",
+                     chinese ? "预测" : "predicted", chinese ? "误差 %" : "error %"});
+  for (const ValidationRow* row : worst) {
     table.row({shortened(row->name, 48), number(row->measured), number(row->predicted),
                fmt::format("{:+.2f}", 100 * (row->predicted / row->measured - 1))});
   }
   return table.text();
+}
+
+/// "tokens/s/GPU" of "tokens_per_s_per_gpu", as a column has room for.
+std::string unit_of(const std::string& quantity) {
+  if (quantity == "tokens_per_s_per_gpu") return "tokens/s/GPU";
+  if (quantity == "tflops_per_gpu") return "TFLOP/s/GPU";
+  return quantity.substr(quantity.rfind('_') + 1);
+}
+
+/// A table for each group, in the order met; its name stands once, above the cases.
+std::string all_rows(const ValidationResult& result, bool chinese) {
+  std::vector<std::string> groups;
+  for (const ValidationRow& row : result.rows) {
+    if (std::ranges::find(groups, row.group) == groups.end()) groups.push_back(row.group);
+  }
+  std::string text;
+  for (const std::string& group : groups) {
+    base::Table table({group, chinese ? "单位" : "unit", chinese ? "实测" : "measured",
+                       chinese ? "预测" : "predicted", chinese ? "误差 %" : "error %"});
+    for (const ValidationRow& row : result.rows) {
+      if (row.group != group) continue;
+      const std::string name =
+          row.name.starts_with(group + ":") ? row.name.substr(group.size() + 1) : row.name;
+      table.row({shortened(name, 36), unit_of(row.quantity), number(row.measured),
+                 number(row.predicted),
+                 fmt::format("{:+.1f}", 100 * (row.predicted / row.measured - 1))});
+    }
+    if (!text.empty()) text += '\n';
+    text += table.text();
+  }
+  return text;
 }
 
 /// A line for each reason, in the order met.
@@ -85,7 +113,8 @@ std::string skipped_rows(const ValidationResult& result, bool chinese) {
         fmt::format(fmt::runtime(chinese ? "跳过 {}：{}" : "Skipped {}: {}"), name, skip->reason),
         0);
   }
-  return reasons.empty() ? text : text + "\n";
+  if (!reasons.empty()) text += '\n';
+  return text;
 }
 
 }  // namespace
@@ -95,19 +124,26 @@ double ValidationRow::error_pct() const {
 }
 
 std::string validation_table(const ValidationResult& result, const TerminalOptions& options,
-                             bool all_rows) {
+                             bool every_row) {
   const bool zh = options.chinese;
-  std::string text = some_rows(result, zh, all_rows) + "\n" + skipped_rows(result, zh);
-  for (const std::string& note : result.notes) text += paragraph(note, 0) + "\n";
+  std::string text = every_row ? all_rows(result, zh) : worst_rows(result, zh);
+  text += fmt::format("\n{}", skipped_rows(result, zh));
+  for (const std::string& note : result.notes) text += fmt::format("{}\n", paragraph(note, 0));
   base::Table table({zh ? "类别" : "kind", zh ? "行数" : "rows", zh ? "跳过" : "skipped",
                      zh ? "平均误差 %" : "mean error %", zh ? "中位数 %" : "median %", "p90 %",
                      zh ? "最大 %" : "max %"});
-  for (const auto& [kind, errors] : errors_by_kind(result)) {
-    table.row({kind, std::to_string(errors.all.size()), std::to_string(errors.skipped),
+  const auto line = [&](const std::string& name, const Errors& errors, const std::string& skipped) {
+    table.row({name, std::to_string(errors.all.size()), skipped,
                fmt::format("{:.2f}", base::mean(errors.all)),
                fmt::format("{:.2f}", errors.median()),
                fmt::format("{:.2f}", base::percentile(errors.all, 90)),
                fmt::format("{:.2f}", *std::ranges::max_element(errors.all))});
+  };
+  for (const auto& [kind, errors] : errors_by_kind(result)) {
+    line(kind, errors, std::to_string(errors.skipped));
+    if (!every_row) continue;
+    for (const auto& [group, of_group] : errors.groups)
+      line(fmt::format("  {}", group), {of_group, {}, 0}, "");
   }
   text += table.text();
   if (options.stats) {

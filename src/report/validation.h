@@ -35,11 +35,11 @@ struct ValidationResult {
   double predicted_wall_s = 0;
 };
 
-/// The worst rows, what was skipped, reason by reason, then mean, median and 90th percentile
-/// (nearest rank) of the error per kind. The median is that of the groups' medians, so that long
-/// logs do not dominate. At most 80 cells wide. `all_rows` shows every row, in its order.
+/// The worst rows, or every row table by table; what was skipped, reason by reason; then mean,
+/// median and 90th percentile (nearest rank) of the error per kind. The median is that of the
+/// groups' medians, so that long logs do not dominate. At most 80 cells wide.
 std::string validation_table(const ValidationResult& result, const TerminalOptions& options,
-                             bool all_rows = false);
+                             bool every_row = false);
 std::string validation_json(const ValidationResult& result);
 
 }  // namespace fabricast::report

@@ -46,12 +46,13 @@ TEST(Validation, names_each_reason_once) {
   EXPECT_NE(text.find("Skipped c:3: nothing measured"), std::string::npos);
 }
 
-TEST(Validation, shows_every_row_in_its_order_or_the_worst_first) {
-  const auto first = [](const std::string& text) { return text.find("+10.00"); };
+TEST(Validation, shows_every_row_of_each_table_or_the_worst_first) {
   const std::string all = validation_table(two_tables(), {}, true);
-  EXPECT_LT(first(all), all.find("+30.00"));
+  EXPECT_LT(all.find("+10.0"), all.find("+30.0"));
+  EXPECT_LT(all.find("+30.0"), all.find("+1.0"));
+  EXPECT_NE(all.find("\n  a "), std::string::npos) << all;  // its own line below the kind
   const std::string worst = validation_table(two_tables(), {});
-  EXPECT_GT(first(worst), worst.find("+30.00"));
+  EXPECT_GT(worst.find("+10.00"), worst.find("+30.00"));
 }
 
 }  // namespace

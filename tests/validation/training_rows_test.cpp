@@ -165,7 +165,7 @@ TEST_F(TrainingRows, that_cannot_be_read_are_refused_at_their_cell) {
   EXPECT_EQ(refusal(kFoundry + "t,13b,2048,x,h100_80gb,16,1,64,1,amp_bf16,FULL_SHARD,True,f,s\n"),
             ":2:12: num_gpus: found `x`; allowed a whole number from 1 to 1000000000");
   EXPECT_EQ(refusal(kFoundry + "t,13b,2048,8,h100_80gb,16,1,64,-1,amp_bf16,FULL_SHARD,True,f,s\n"),
-            ":2:35: tokens_per_s_per_gpu: found `-1`; allowed a number from 1e-09");
+            ":2:32: tokens_per_s_per_gpu: found `-1`; allowed a number from 1e-09");
   EXPECT_EQ(refusal(kFoundry + "t,13b,2048\n"),
             ":2:1: found 3 cells; allowed 14, as the header has");
 }
