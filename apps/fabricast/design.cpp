@@ -21,13 +21,6 @@ cost::Bill bill_of(const catalog::Catalog& known, const scenario::ValidScenario&
   return cost::bill_of_materials(known, inputs);
 }
 
-std::shared_ptr<const fabric::Fabric> one_node(fabric::TopologySpec spec) {
-  spec.kind = fabric::TopologyKind::kSingleSwitch;
-  spec.nodes = 1;
-  spec.management_ports = 0;
-  return std::make_shared<const fabric::Fabric>(fabric::build(spec));
-}
-
 }  // namespace
 
 Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
@@ -40,7 +33,9 @@ Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& s
   const packet::Faults faults = standing_faults_of(scenario, number, *design.fabric, quiet);
   design.networks.packet = packet::factory(design.fabric, choice.profile, inside, faults);
   design.networks.packet(scenario.seed);  // whatever cannot be built is refused here
-  design.networks.node = packet::factory(one_node(choice.topology), choice.profile, inside);
+  design.networks.node = packet::factory(
+      std::make_shared<const fabric::Fabric>(fabric::build(fabric::one_node(choice.topology))),
+      choice.profile, inside);
   design.networks.flow = flow_level(scenario, choice, design.fabric, faults, lessons);
   design.bill = bill_of(known, scenario, choice, *design.fabric);
   return design;

@@ -15,6 +15,7 @@
 #include "report/validation.h"
 #include "validation/flow_check.h"
 #include "validation/nccl_check.h"
+#include "validation/training_check.h"
 
 namespace fabricast::apps {
 namespace {
@@ -86,18 +87,67 @@ void validate_nccl(const ValidateFlags& flags) {
           report::validation_json(result));
 }
 
+report::ValidationRow row_of(const validation::TrainingCheckRow& checked) {
+  report::ValidationRow row;
+  row.kind = "training";
+  row.name = checked.name;
+  row.quantity = checked.quantity;
+  row.group = checked.file;
+  row.measured = checked.measured;
+  row.predicted = checked.predicted;
+  row.source = checked.source;
+  return row;
+}
+
+/// Jobs that ran where the model of memory says that they cannot.
+void note_memory(const validation::TrainingCheck& check, bool chinese,
+                 report::ValidationResult& result) {
+  const auto count =
+      std::ranges::count_if(check.rows, [](const auto& row) { return row.beyond_memory; });
+  if (count == 0) return;
+  result.notes.push_back(fmt::format(
+      fmt::runtime(chinese ? "{} 行（共 {} 行）按内存模型放不下，但实际跑过；照样预测。"
+                           : "{} of {} rows ran where the model of memory finds no room; they are "
+                             "predicted all the same."),
+      count, check.rows.size()));
+}
+
+void validate_training(const ValidateFlags& flags) {
+  const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
+  base::Progress progress("validating", 0, !flags.common.quiet);
+  validation::TrainingCheckOptions options;
+  options.data = data_of(flags);
+  options.threads = threads_of(flags.common);
+  options.seed = flags.common.seed.value_or(1);
+  options.progress = &progress;
+  const validation::TrainingCheck check = validation::training_check(known, options);
+  if (check.rows.empty()) {
+    throw base::input_error({options.data, 0, 0, ""}, "no row of training that can be forecast",
+                            "tables such as mlperf_llm.csv");
+  }
+  report::ValidationResult result;
+  for (const validation::TrainingCheckRow& row : check.rows) result.rows.push_back(row_of(row));
+  for (const validation::TrainingSkip& skip : check.skipped) {
+    result.skipped.push_back({skip.measures ? "training" : "", skip.name, skip.reason});
+  }
+  note_memory(check, flags.common.chinese, result);
+  publish(flags.common, report::validation_table(result, {flags.common.chinese, false}, true),
+          report::validation_json(result));
+}
+
 void validate(const ValidateFlags& flags) {
   check_output("--json", flags.common.json, {});
-  const bool logs = flags.kind == "nccl";
-  if (logs && (!flags.fabrics.empty() || flags.in_bulk)) {
-    throw base::input_error({"", 0, 0, flags.in_bulk ? "--bulk" : "--fabric"}, "`--kind nccl`",
-                            "`--kind flow` with it");
+  const bool measured = flags.kind != "flow";
+  if (measured && (!flags.fabrics.empty() || flags.in_bulk)) {
+    throw base::input_error({"", 0, 0, flags.in_bulk ? "--bulk" : "--fabric"},
+                            "`--kind " + flags.kind + "`", "`--kind flow` with it");
   }
-  if (!logs && !flags.data.empty()) {
-    throw base::input_error({"", 0, 0, "--data"}, "`--kind flow`", "`--kind nccl` with it");
+  if (!measured && !flags.data.empty()) {
+    throw base::input_error({"", 0, 0, "--data"}, "`--kind flow`",
+                            "`--kind nccl` or `--kind training` with it");
   }
-  if (logs) {
-    validate_nccl(flags);
+  if (measured) {
+    (flags.kind == "nccl" ? validate_nccl : validate_training)(flags);
     return;
   }
   const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
@@ -128,9 +178,9 @@ void add_validate(CLI::App& program, Chosen& chosen) {
   command
       ->add_option("--kind", flags->kind,
                    "flow: the flow level against the packet level (default); nccl: collectives "
-                   "against logs of nccl-tests")
+                   "against logs of nccl-tests; training: steps against tables of public runs")
       ->type_name("KIND")
-      ->check(CLI::IsMember({"flow", "nccl"}));
+      ->check(CLI::IsMember({"flow", "nccl", "training"}));
   command
       ->add_option("--data", flags->data,
                    "Folder of measured data (default: what FABRICAST_DATA names)")
@@ -147,6 +197,7 @@ void add_validate(CLI::App& program, Chosen& chosen) {
       "Examples:\n"
       "  fabricast validate --kind flow\n"
       "  fabricast validate --kind nccl --data measured --json nccl.json\n"
+      "  fabricast validate --kind training --data measured\n"
       "  fabricast validate --kind flow --fabric infiniband --json -");
   command->callback([flags, &chosen] { chosen = [flags] { validate(*flags); }; });
 }

@@ -14,60 +14,71 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
+struct Line {
+  int number = 0;  ///< in the file, from 1
+  std::string_view text;
+};
+
+/// Those that are not blank.
+std::vector<Line> lines_of(std::string_view text) {
+  std::vector<Line> lines;
+  for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (!line.empty()) lines.emplace_back(line);
+    if (!line.empty()) lines.push_back({number, line});
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
 }
 
-/// RFC 4180: a quoted cell may hold commas, and a quote as two; line breaks in cells are not read.
-std::vector<std::string> cells_of(std::string_view line) {
-  std::vector<std::string> cells(1);
+}  // namespace
+
+// RFC 4180: a quoted cell may hold commas, and a quote as two; line breaks in cells are not read.
+Table::Row Table::row_of(int number, std::string_view line) {
+  Row row{number, {""}, {1}};
   bool quoted = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
     if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
-      cells.back() += line[++i];
+      row.cells.back() += line[++i];
     } else if (c == '"') {
       quoted = !quoted;
     } else if (c == ',' && !quoted) {
-      cells.emplace_back();
+      row.cells.emplace_back();
+      row.columns.push_back(static_cast<int>(i) + 2);
     } else {
-      cells.back() += c;
+      row.cells.back() += c;
     }
   }
-  return cells;
+  return row;
 }
-
-int line_of(std::size_t row) {
-  return static_cast<int>(row) + 2;  // after the header, counted from 1
-}
-
-}  // namespace
 
 Table::Table(const std::string& path) : path_(path) {
-  for (const std::string& line : lines_of(base::read_file(path, kMostBytes))) {
-    std::vector<std::string> cells = cells_of(line);
+  const std::string text = base::read_file(path, kMostBytes);
+  for (const Line& line : lines_of(text)) {
+    Row row = row_of(line.number, line.text);
     if (header_.empty()) {
-      header_ = std::move(cells);
+      header_ = std::move(row.cells);
       continue;
     }
-    if (cells.size() != header_.size()) {
-      throw base::input_error({path, line_of(rows_.size()), 1, ""},
-                              fmt::format("{} cells", cells.size()),
+    if (row.cells.size() != header_.size()) {
+      throw base::input_error({path, line.number, 1, ""}, fmt::format("{} cells", row.cells.size()),
                               fmt::format("{}, as the header has", header_.size()));
     }
-    rows_.push_back(std::move(cells));
+    rows_.push_back(std::move(row));
   }
   if (rows_.empty()) {
     throw base::input_error({path, 0, 0, ""}, "a table without rows", "a header and rows");
   }
+}
+
+bool Table::has(std::string_view column) const {
+  return std::ranges::find(header_, column) != header_.end();
+}
+
+base::Location Table::place(std::size_t row, std::string_view column) const {
+  return {path_, rows_[row].line, rows_[row].columns[column_of(column)], std::string(column)};
 }
 
 std::size_t Table::column_of(std::string_view name) const {
@@ -80,7 +91,7 @@ std::size_t Table::column_of(std::string_view name) const {
 }
 
 const std::string& Table::text(std::size_t row, std::string_view column) const {
-  return rows_[row][column_of(column)];
+  return rows_[row].cells[column_of(column)];
 }
 
 double Table::number(std::size_t row, std::string_view column, double least) const {
@@ -88,10 +99,29 @@ double Table::number(std::size_t row, std::string_view column, double least) con
   double value = -1;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (error != std::errc() || end != cell.data() + cell.size() || !(value >= least)) {
-    throw base::input_error({path_, line_of(row), 1, std::string(column)}, base::quote(cell),
+    throw base::input_error(place(row, column), base::quote(cell),
                             fmt::format("a number from {}", least));
   }
   return value;
+}
+
+int Table::count(std::size_t row, std::string_view column) const {
+  constexpr int kMost = 1'000'000'000;
+  const std::string& cell = text(row, column);
+  int value = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc() || end != cell.data() + cell.size() || value < 1 || value > kMost) {
+    throw base::input_error(place(row, column), base::quote(cell),
+                            fmt::format("a whole number from 1 to {}", kMost));
+  }
+  return value;
+}
+
+std::optional<int> Table::count_if_any(std::size_t row, std::string_view column) const {
+  if (!has(column)) return std::nullopt;
+  const std::string& cell = text(row, column);
+  if (cell.empty() || cell == "n/a") return std::nullopt;
+  return count(row, column);
 }
 
 std::vector<MeasuredGemm> read_gemms(const std::string& path, std::string_view dtype) {

@@ -1,10 +1,12 @@
 #pragma once
 // Measured kernel times as tables: CSV with a header line, one kernel a row, microseconds.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "model/kernels.h"
 
 namespace fabricast::calibrate {
@@ -17,16 +19,29 @@ class Table {
   explicit Table(const std::string& path);
 
   std::size_t rows() const { return rows_.size(); }
+  bool has(std::string_view column) const;
   /// Throws base::Error (input) when the file has no such column.
   const std::string& text(std::size_t row, std::string_view column) const;
   /// Throws base::Error (input) on what is no positive number, or no number from `least`.
   double number(std::size_t row, std::string_view column, double least = 0) const;
+  /// Throws base::Error (input) on what is no whole number from 1.
+  int count(std::size_t row, std::string_view column) const;
+  /// The same; none where the cell is empty or "n/a", or the table has no such column.
+  std::optional<int> count_if_any(std::size_t row, std::string_view column) const;
+  /// Where a cell stands.
+  base::Location place(std::size_t row, std::string_view column) const;
 
  private:
+  struct Row {
+    int line = 0;
+    std::vector<std::string> cells;
+    std::vector<int> columns;  ///< where each begins, from 1
+  };
+  static Row row_of(int number, std::string_view line);
   std::size_t column_of(std::string_view name) const;
   std::string path_;
   std::vector<std::string> header_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<Row> rows_;
 };
 
 struct MeasuredGemm {

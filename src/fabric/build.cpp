@@ -175,4 +175,11 @@ Fabric build(const TopologySpec& spec) {
   return TreeBuilder(spec, size(spec)).build();
 }
 
+TopologySpec one_node(TopologySpec spec) {
+  spec.kind = TopologyKind::kSingleSwitch;
+  spec.nodes = 1;
+  spec.management_ports = 0;
+  return spec;
+}
+
 }  // namespace fabricast::fabric

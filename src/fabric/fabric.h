@@ -153,4 +153,7 @@ class Fabric {
 /// counted by `size` and carry no endpoint. Throws as `size` does.
 Fabric build(const TopologySpec& spec);
 
+/// A node of it alone, for what does not leave it.
+TopologySpec one_node(TopologySpec spec);
+
 }  // namespace fabricast::fabric

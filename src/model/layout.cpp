@@ -70,10 +70,11 @@ void check_cuts(Problems& problems, const LanguageModel& m, const TrainingShape&
                   fmt::format("a divisor of {}, the key-value heads of {}", m.kv_heads, m.id));
   problems.unless(p.pp <= m.layers, "workload.parallelism.pp", fmt::format("{}", p.pp),
                   fmt::format("at most {}, the layers of {}", m.layers, m.id));
-  problems.unless(
-      p.vpp == 1 || m.layers % (p.pp * p.vpp) == 0, "workload.parallelism.vpp",
-      fmt::format("{}", p.vpp),
-      fmt::format("pp {} x vpp in a divisor of {}, the layers of {}", p.pp, m.layers, m.id));
+  problems.unless(p.vpp == 1 || p.pp * p.vpp <= m.layers || p.pp * p.vpp == m.layers + 2,
+                  "workload.parallelism.vpp", fmt::format("{}", p.vpp),
+                  fmt::format("pp {} x vpp of at most {}, the layers of {}, or two more, for its "
+                              "ends",
+                              p.pp, m.layers, m.id));
   // Causal attention is balanced by giving each rank two chunks of the sequence.
   const int pieces = p.tp * (p.cp > 1 ? 2 * p.cp : 1);
   problems.unless(shape.sequence % pieces == 0, "workload.sequence",

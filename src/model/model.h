@@ -123,7 +123,10 @@ StageTime stage_time(const catalog::Gpu& gpu, const catalog::LanguageModel& m,
 /// Forward attention of one layer on one GPU, the same.
 double attention_time(const catalog::Gpu& gpu, const catalog::LanguageModel& m,
                       const TrainingShape& shape, int layer);
-/// First layer and number of layers of a pipeline stage; the remainder goes to the early stages.
+/// First layer and number of layers of a pipeline stage, or of a part of an interleaved one. Where
+/// they do not divide, the embedding and the output head count as a layer each if that makes it
+/// even (Megatron-Core's account_for_embedding_in_pipeline_split and account_for_loss_in_pipeline_
+/// split: Llama 3.1's 126 layers); else the remainder goes to the early stages.
 struct StageLayers {
   int first = 0;
   int count = 0;

@@ -211,6 +211,11 @@ double output_head_flops(const catalog::LanguageModel& m, int sequence) {
 }
 
 StageLayers stage_layers(const catalog::LanguageModel& m, int pp, int stage) {
+  if (pp > 2 && m.layers % pp != 0 && (m.layers + 2) % pp == 0) {
+    const int full = (m.layers + 2) / pp;
+    return {.first = stage == 0 ? 0 : stage * full - 1,
+            .count = full - (stage == 0 || stage == pp - 1 ? 1 : 0)};
+  }
   const int base = m.layers / pp;
   const int longer = m.layers % pp;
   return {.first = stage * base + std::min(stage, longer),

@@ -60,29 +60,90 @@ std::string worst_rows(const ValidationResult& result, bool chinese) {
   return table.text();
 }
 
+/// "tokens/s/GPU" of "tokens_per_s_per_gpu", as a column has room for.
+std::string unit_of(const std::string& quantity) {
+  if (quantity == "tokens_per_s_per_gpu") return "tokens/s/GPU";
+  if (quantity == "tflops_per_gpu") return "TFLOP/s/GPU";
+  return quantity.substr(quantity.rfind('_') + 1);
+}
+
+/// A table for each group, in the order met; its name stands once, above the cases.
+std::string all_rows(const ValidationResult& result, bool chinese) {
+  std::vector<std::string> groups;
+  for (const ValidationRow& row : result.rows) {
+    if (std::ranges::find(groups, row.group) == groups.end()) groups.push_back(row.group);
+  }
+  std::string text;
+  for (const std::string& group : groups) {
+    base::Table table({group, chinese ? "单位" : "unit", chinese ? "实测" : "measured",
+                       chinese ? "预测" : "predicted", chinese ? "误差 %" : "error %"});
+    for (const ValidationRow& row : result.rows) {
+      if (row.group != group) continue;
+      const std::string name =
+          row.name.starts_with(group + ":") ? row.name.substr(group.size() + 1) : row.name;
+      table.row({shortened(name, 36), unit_of(row.quantity), number(row.measured),
+                 number(row.predicted),
+                 fmt::format("{:+.1f}", 100 * (row.predicted / row.measured - 1))});
+    }
+    if (!text.empty()) text += '\n';
+    text += table.text();
+  }
+  return text;
+}
+
+/// A line for each reason, in the order met.
+std::string skipped_rows(const ValidationResult& result, bool chinese) {
+  std::vector<std::pair<const ValidationSkip*, int>> reasons;
+  for (const ValidationSkip& skip : result.skipped) {
+    const auto known = std::ranges::find_if(
+        reasons, [&](const auto& reason) { return reason.first->reason == skip.reason; });
+    if (known == reasons.end()) {
+      reasons.emplace_back(&skip, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  std::string text;
+  for (const auto& [skip, count] : reasons) {
+    const std::string name =
+        count == 1 ? skip->name
+                   : fmt::format(fmt::runtime(chinese ? "{} 等 {} 项" : "{} and {} more"),
+                                 skip->name, chinese ? count : count - 1);
+    text += paragraph(
+        fmt::format(fmt::runtime(chinese ? "跳过 {}：{}" : "Skipped {}: {}"), name, skip->reason),
+        0);
+  }
+  if (!reasons.empty()) text += '\n';
+  return text;
+}
+
 }  // namespace
 
 double ValidationRow::error_pct() const {
   return 100 * std::abs(predicted - measured) / measured;
 }
 
-std::string validation_table(const ValidationResult& result, const TerminalOptions& options) {
+std::string validation_table(const ValidationResult& result, const TerminalOptions& options,
+                             bool every_row) {
   const bool zh = options.chinese;
-  std::string text = worst_rows(result, zh) + "\n";
-  for (const ValidationSkip& skip : result.skipped) {
-    text += paragraph(
-        fmt::format(fmt::runtime(zh ? "跳过 {}：{}" : "Skipped {}: {}"), skip.name, skip.reason),
-        0);
-  }
-  if (!result.skipped.empty()) text += "\n";
-  base::Table table({zh ? "类别" : "kind", zh ? "行数" : "rows", zh ? "平均误差 %" : "mean error %",
-                     zh ? "中位数 %" : "median %", "p90 %", zh ? "最大 %" : "max %"});
-  for (const auto& [kind, errors] : errors_by_kind(result)) {
-    table.row({kind, std::to_string(errors.all.size()),
+  std::string text = every_row ? all_rows(result, zh) : worst_rows(result, zh);
+  text += fmt::format("\n{}", skipped_rows(result, zh));
+  for (const std::string& note : result.notes) text += fmt::format("{}\n", paragraph(note, 0));
+  base::Table table({zh ? "类别" : "kind", zh ? "行数" : "rows", zh ? "跳过" : "skipped",
+                     zh ? "平均误差 %" : "mean error %", zh ? "中位数 %" : "median %", "p90 %",
+                     zh ? "最大 %" : "max %"});
+  const auto line = [&](const std::string& name, const Errors& errors, const std::string& skipped) {
+    table.row({name, std::to_string(errors.all.size()), skipped,
                fmt::format("{:.2f}", base::mean(errors.all)),
                fmt::format("{:.2f}", errors.median()),
                fmt::format("{:.2f}", base::percentile(errors.all, 90)),
                fmt::format("{:.2f}", *std::ranges::max_element(errors.all))});
+  };
+  for (const auto& [kind, errors] : errors_by_kind(result)) {
+    line(kind, errors, std::to_string(errors.skipped));
+    if (!every_row) continue;
+    for (const auto& [group, of_group] : errors.groups)
+      line(fmt::format("  {}", group), {of_group, {}, 0}, "");
   }
   text += table.text();
   if (options.stats) {
@@ -120,6 +181,7 @@ std::string validation_json(const ValidationResult& result) {
   for (const ValidationSkip& skip : result.skipped) {
     skipped.push_back({{"case", skip.name}, {"reason", skip.reason}});
   }
+  if (!result.notes.empty()) json["notes"] = result.notes;
   json["stats"] = {{"packet_wall_s", result.measured_wall_s},
                    {"flow_wall_s", result.predicted_wall_s}};
   return json.dump(2) + "\n";

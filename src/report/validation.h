@@ -22,7 +22,7 @@ struct ValidationRow {
 };
 
 struct ValidationSkip {
-  std::string kind;
+  std::string kind;  ///< empty: there was nothing to predict, and no kind counts it
   std::string name;
   std::string reason;
 };
@@ -30,14 +30,16 @@ struct ValidationSkip {
 struct ValidationResult {
   std::vector<ValidationRow> rows;
   std::vector<ValidationSkip> skipped;
+  std::vector<std::string> notes;
   double measured_wall_s = 0;
   double predicted_wall_s = 0;
 };
 
-/// The worst rows, what was skipped, then mean, median and 90th percentile (nearest rank) of the
-/// error per kind. The median is that of the groups' medians, so that long logs do not dominate. At
-/// most 80 cells wide.
-std::string validation_table(const ValidationResult& result, const TerminalOptions& options);
+/// The worst rows, or every row table by table; what was skipped, reason by reason; then mean,
+/// median and 90th percentile (nearest rank) of the error per kind. The median is that of the
+/// groups' medians, so that long logs do not dominate. At most 80 cells wide.
+std::string validation_table(const ValidationResult& result, const TerminalOptions& options,
+                             bool every_row = false);
 std::string validation_json(const ValidationResult& result);
 
 }  // namespace fabricast::report

@@ -140,6 +140,7 @@ ValidScenario validate(const Node& root, const std::string& file_name,
 
   check_cluster(result.cluster, context);
   check_fabrics(result.cluster, context, result.fabrics);
+  if (auto* request = std::get_if<TrainingRequest>(&workload)) request->ran = overrides.ran;
   result.workload = check_workload(std::move(workload), result.cluster, context);
   check_growth(result);
   return result;

@@ -159,6 +159,9 @@ struct ValidScenario {
 /// Flags of the command line that stand above the file.
 struct Overrides {
   std::optional<std::uint64_t> seed;
+  /// Somebody ran it, so that it fits in memory whatever the model of memory says. A layout that is
+  /// given is not refused for it; recomputation that is not stays the least.
+  bool ran = false;
 };
 
 /// Reads and validates. Throws base::Error (input) at the first thing that is wrong.

@@ -48,6 +48,7 @@ struct TrainingRequest {
   bool automatic = true;  ///< `parallelism: auto`
   std::optional<model::Recompute> recompute;
   bool dp_given = false;
+  bool ran = false;  ///< memory does not refuse it
 };
 
 using WorkloadRequest = std::variant<TrainingRequest, ServingSpec>;

@@ -147,6 +147,10 @@ void check_given_layout(TrainingRequest& request, const ClusterSpec& cluster,
     spec.shape.recompute = more;
     found = problems();
   }
+  if (!found.empty() && is_memory(found.front()) && request.ran) {
+    spec.shape.recompute = request.recompute.value_or(model::Recompute::kNone);
+    return;
+  }
   if (!found.empty()) throw refusal(found.front(), context);
 }
 

@@ -72,7 +72,11 @@ struct Planner {
   int parts() const { return p().pp * p().vpp; }
   /// Layers of part `i` of the model, which is chunk i / pp of stage i % pp.
   model::StageLayers layers(int i) const { return model::stage_layers(m(), parts(), i); }
-  int most_layers() const { return layers(0).count; }
+  int most_layers() const {
+    int most = 0;
+    for (int i = 0; i < parts(); ++i) most = std::max(most, layers(i).count);
+    return most;
+  }
   ChunkWork& chunk(int i) {
     return plan.step.stages[static_cast<std::size_t>(i % p().pp)]
         .chunks[static_cast<std::size_t>(i / p().pp)];

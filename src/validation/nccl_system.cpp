@@ -1,51 +1,17 @@
 #include "validation/nccl_system.h"
 
 #include <algorithm>
-#include <cctype>
-#include <optional>
 #include <regex>
 
 #include <fmt/format.h>
 
+#include "validation/words.h"
+
 namespace fabricast::validation {
 namespace {
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
-bool has(const std::string& text, std::string_view part) {
-  return lower(text).find(part) != std::string::npos;
-}
-
 int whole(const std::string& text) {
   return text.empty() ? 0 : std::stoi(text.substr(0, 6));
-}
-
-/// "H100-SXM-80GB" is the catalogue's first GPU that starts with "h100" and, where there are
-/// several, has most of the other words.
-const catalog::Gpu* gpu_named(const std::string& text, const catalog::Catalog& catalog) {
-  std::vector<std::string> words(1);
-  for (const char c : lower(text)) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      words.back() += c;
-    } else if (!words.back().empty()) {
-      words.emplace_back();
-    }
-  }
-  const catalog::Gpu* best = nullptr;
-  int most = -1;
-  for (const catalog::Gpu& gpu : catalog.gpus()) {
-    if (words[0].empty() || !gpu.id.starts_with(words[0])) continue;
-    const auto common = static_cast<int>(
-        std::ranges::count_if(words, [&](const std::string& word) { return has(gpu.id, word); }));
-    if (common > most) {
-      best = &gpu;
-      most = common;
-    }
-  }
-  return best;
 }
 
 struct Adapters {
@@ -79,19 +45,6 @@ Adapters adapters_of(const std::string& text, int per_node, double usual_gbps) {
   }
   while (per_node % adapters.count != 0) --adapters.count;
   return adapters;
-}
-
-/// The profile that is nearest: EFA's SRD and Slingshot spread packets over all ways and place them
-/// as they come, which is what `roce-v2-adaptive` does.
-std::string profile_of(const LogDescription& log) {
-  const std::string& f = log.fabric;
-  if (has(f, "tcpxo") || has(f, "fastrak")) return "roce-v2";
-  if (has(f, "tcp") || has(f, "socket")) return "tcp";
-  if (has(f, "efa") || has(f, "slingshot") || has(f, "spectrum-x") || has(f, "cxi")) {
-    return "roce-v2-adaptive";
-  }
-  if (has(f, "roce") || has(f, "eth")) return "roce-v2";
-  return "infiniband";
 }
 
 constexpr double kLargestGbps = 400;
@@ -152,7 +105,7 @@ NcclSystem system_of(const LogDescription& log, const catalog::Catalog& catalog)
                       "fabric: {}\n",
                       gpus, gpu->id, per_node, adapters.count, adapters.gbps, direct,
                       nodes * adapters.count <= kPortsOfOneSwitch ? "single-switch" : "leaf-spine",
-                      profile_of(log)),
+                      profile_named(log.fabric)),
           ""};
 }
 

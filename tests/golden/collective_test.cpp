@@ -139,6 +139,9 @@ TEST(ValidateCommand, refuses_what_its_kind_does_not_know) {
            {"--kind", "nccl", "--data", folder},
            {"--kind", "nccl", "--data", folder, "--bulk"},
            {"--kind", "nccl", "--data", folder, "--fabric", "tcp"},
+           {"--kind", "training", "--data", "/nowhere"},
+           {"--kind", "training", "--data", folder},
+           {"--kind", "training", "--data", folder, "--bulk"},
            {"--kind", "flow", "--data", folder}}) {
     std::vector<std::string> arguments = {"validate", "--quiet"};
     arguments.insert(arguments.end(), wrong.begin(), wrong.end());
@@ -146,6 +149,51 @@ TEST(ValidateCommand, refuses_what_its_kind_does_not_know) {
     EXPECT_EQ(run.exit_code, 2) << run.err;
     EXPECT_EQ(run.out, "");
   }
+}
+
+/// Two runs that are predicted, one of a model that nobody knows.
+std::string training_table() {
+  return file_with(
+      "container,kind,model,system,num_gpus,precision,global_batch_samples,micro_batch_samples,"
+      "seq_len_tokens,fsdp,tp,pp,cp,vp,ep,tokens_per_s_per_gpu,fabric,source\n"
+      "26,Pre-Training,LLAMA3_8B,DGX-H100,16,FP8,32,1,8192,0,2,1,1,n/a,1,10000,IB NDR 400G x8,a\n"
+      "26,Pre-Training,LLAMA3_8B,DGX-H100,8,FP8,16,1,8192,0,1,1,1,n/a,1,10000,single node,a\n"
+      "26,Pre-Training,Unheard_of,DGX-H100,8,FP8,16,1,8192,0,1,1,1,n/a,1,1000,single node,b\n",
+      "table.csv");
+}
+
+TEST(ValidateCommand, holds_training_tables_against_the_forecast) {
+  const std::string table = training_table();
+  const std::string folder = table.substr(0, table.rfind('/'));
+  const Execution run =
+      fabricast({"validate", "--kind", "training", "--data", folder, "--json", "-", "--quiet"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::string command = FABRICAST_PYTHON " " FABRICAST_SOURCE_DIR
+                                               "/tests/golden/validate.py " FABRICAST_SOURCE_DIR
+                                               "/docs/validation.schema.json " +
+                              file_with(run.out, "validation.json");
+  EXPECT_EQ(std::system(command.c_str()), 0);  // NOLINT(cert-env33-c): our own validator
+  const Json json = Json::parse(run.out);
+  EXPECT_EQ(json["kinds"]["training"]["rows"], 2);
+  EXPECT_EQ(json["kinds"]["training"]["skipped"], 1);
+  EXPECT_EQ(json["skipped"][0]["reason"], "no model `Unheard_of` in the catalogue");
+  // Six times 8 billion parameters and attention against half to all of the peak of 1,979 TFLOP/s.
+  for (const Json& row : json["rows"]) {
+    EXPECT_EQ(row["quantity"], "tokens_per_s_per_gpu");
+    EXPECT_GT(row["predicted"].get<double>(), 8'000);
+    EXPECT_LT(row["predicted"].get<double>(), 36'000);
+  }
+}
+
+TEST(ValidateCommand, names_the_cell_that_cannot_be_read) {
+  const std::string table = file_with(
+      "container,kind,model,system,num_gpus,precision,global_batch_samples,vp,source\n"
+      "26,Pre,LLAMA3_8B,DGX-H100,many,FP8,32,1,a\n",
+      "table.csv");
+  const Execution run = fabricast(
+      {"validate", "--kind", "training", "--data", table.substr(0, table.rfind('/')), "--quiet"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_NE(run.err.find("table.csv:2:27: num_gpus: found `many`"), std::string::npos) << run.err;
 }
 
 }  // namespace

@@ -89,13 +89,29 @@ TEST(Flops, of_attention_grow_with_the_square_of_the_sequence) {
 TEST(Stages, share_the_layers_out_with_the_remainder_first) {
   const auto m = llama3_405b();  // 126 layers
   int next = 0;
-  for (int stage = 0; stage < 4; ++stage) {
-    const StageLayers layers = stage_layers(m, 4, stage);
+  for (int stage = 0; stage < 5; ++stage) {
+    const StageLayers layers = stage_layers(m, 5, stage);
     EXPECT_EQ(layers.first, next);
-    EXPECT_EQ(layers.count, stage < 2 ? 32 : 31);
+    EXPECT_EQ(layers.count, stage < 1 ? 26 : 25);
     next += layers.count;
   }
   EXPECT_EQ(next, 126);
+}
+
+// Megatron-Core's account_for_embedding_in_pipeline_split and account_for_loss_in_pipeline_split:
+// 126 layers and two ends are 128 places, as NVIDIA cuts Llama 3.1 405B into 8 x 4 parts.
+TEST(Stages, count_the_ends_as_layers_where_that_makes_them_even) {
+  const auto m = llama3_405b();
+  for (const int parts : {4, 8, 32, 64, 128}) {
+    int next = 0;
+    for (int part = 0; part < parts; ++part) {
+      const StageLayers layers = stage_layers(m, parts, part);
+      EXPECT_EQ(layers.first, next);
+      EXPECT_EQ(layers.count, 128 / parts - (part == 0 || part == parts - 1 ? 1 : 0));
+      next += layers.count;
+    }
+    EXPECT_EQ(next, 126);
+  }
 }
 
 TEST(Stages, together_hold_every_parameter_once) {

@@ -170,15 +170,18 @@ TEST(Layout, selective_recomputation_of_fused_attention_is_commented_on) {
       << said.back();
 }
 
-// megatron/core/pipeline_parallel/schedules.py asks for whole groups of micro-batches;
-// arguments.py for layers that divide.
-TEST(Layout, interleaving_divides_layers_and_batch) {
+// megatron/core/pipeline_parallel/schedules.py asks for whole groups of micro-batches. Layers need
+// not divide: pipeline_model_parallel_layout gives every part its own.
+TEST(Layout, interleaving_divides_the_batch) {
   EXPECT_EQ(
       training(accepted(with_parallelism("{tp: 4, pp: 4, vpp: 5, dp: 2}"))).shape.parallelism.vpp,
       5);
-  EXPECT_EQ(refusal(with_parallelism("{tp: 4, pp: 4, vpp: 3, dp: 2}")),
-            "job.yaml:18:36: workload.parallelism.vpp: found 3; allowed pp 4 x vpp in a divisor of "
-            "80, the layers of llama2-70b");
+  EXPECT_EQ(
+      training(accepted(with_parallelism("{tp: 4, pp: 4, vpp: 3, dp: 2}"))).shape.parallelism.vpp,
+      3);
+  EXPECT_EQ(refusal(with_parallelism("{tp: 4, pp: 4, vpp: 21, dp: 2}")),
+            "job.yaml:18:36: workload.parallelism.vpp: found 21; allowed pp 4 x vpp of at most 80, "
+            "the layers of llama2-70b, or two more, for its ends");
   EXPECT_EQ(refusal(with_parallelism("{tp: 8, vpp: 2, dp: 4}")),
             "job.yaml:18:29: workload.parallelism.vpp: found 2; allowed 1 without pipeline "
             "parallelism");
