@@ -8,6 +8,9 @@ endif()
 install(DIRECTORY catalog/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fabricast/catalog
         FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# What `validate --kind article` runs and reads.
+install(DIRECTORY examples/article DESTINATION ${CMAKE_INSTALL_DATADIR}/fabricast/examples)
+install(DIRECTORY validation/article DESTINATION ${CMAKE_INSTALL_DATADIR}/fabricast/validation)
 install(FILES README.md README.zh.md CHANGELOG.md docs/result.schema.json docs/train.schema.json
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)

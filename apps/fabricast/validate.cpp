@@ -9,9 +9,11 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "article.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "commands.h"
+#include "report/article.h"
 #include "report/validation.h"
 #include "validation/flow_check.h"
 #include "validation/nccl_check.h"
@@ -135,6 +137,12 @@ void validate_training(const ValidateFlags& flags) {
           report::validation_json(result));
 }
 
+void validate_article(const ValidateFlags& flags) {
+  const validation::ArticleCheck check = run_article(flags.data, flags.common);
+  publish(flags.common, report::article_text(check, {flags.common.chinese, false}),
+          report::validation_json(report::article_result(check)));
+}
+
 void validate(const ValidateFlags& flags) {
   check_output("--json", flags.common.json, {});
   const bool measured = flags.kind != "flow";
@@ -144,10 +152,12 @@ void validate(const ValidateFlags& flags) {
   }
   if (!measured && !flags.data.empty()) {
     throw base::input_error({"", 0, 0, "--data"}, "`--kind flow`",
-                            "`--kind nccl` or `--kind training` with it");
+                            "`--kind nccl`, `training` or `article` with it");
   }
   if (measured) {
-    (flags.kind == "nccl" ? validate_nccl : validate_training)(flags);
+    (flags.kind == "nccl"      ? validate_nccl
+     : flags.kind == "article" ? validate_article
+                               : validate_training)(flags);
     return;
   }
   const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
@@ -178,12 +188,14 @@ void add_validate(CLI::App& program, Chosen& chosen) {
   command
       ->add_option("--kind", flags->kind,
                    "flow: the flow level against the packet level (default); nccl: collectives "
-                   "against logs of nccl-tests; training: steps against tables of public runs")
+                   "against logs of nccl-tests; training: steps against tables of public runs; "
+                   "article: the jobs of the comparison article")
       ->type_name("KIND")
-      ->check(CLI::IsMember({"flow", "nccl", "training"}));
+      ->check(CLI::IsMember({"flow", "nccl", "training", "article"}));
   command
       ->add_option("--data", flags->data,
-                   "Folder of measured data (default: what FABRICAST_DATA names)")
+                   "Folder of measured data (default: what FABRICAST_DATA names; of the article: "
+                   "validation/article beside the catalogue)")
       ->type_name("DIR");
   command
       ->add_option("--fabric", flags->fabrics,
@@ -198,6 +210,7 @@ void add_validate(CLI::App& program, Chosen& chosen) {
       "  fabricast validate --kind flow\n"
       "  fabricast validate --kind nccl --data measured --json nccl.json\n"
       "  fabricast validate --kind training --data measured\n"
+      "  fabricast validate --kind article\n"
       "  fabricast validate --kind flow --fabric infiniband --json -");
   command->callback([flags, &chosen] { chosen = [flags] { validate(*flags); }; });
 }

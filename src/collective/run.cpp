@@ -58,6 +58,7 @@ class Runner {
       inboxes_.resize(inboxes_.size() + schedule->group().size() * schedule->channels());
     }
     claim_reductions();
+    if (options_.marks != nullptr) measure_what_there_is();
   }
   ~Runner() {
     for (const network::ReductionGroup group : claimed_) network_.release_reduction(group);
@@ -79,7 +80,6 @@ class Runner {
           lane({g, p, l}).steps = schedule.steps(p, l);
           if (lane({g, p, l}).steps == 0) continue;
           ++unfinished_;
-          steps_ += lane({g, p, l}).steps;
           network_.at(start + options_.launch, [this, place = Place{g, p, l}](Time) {
             lane(place).running = true;
             advance(place);
@@ -218,8 +218,6 @@ class Runner {
     }
     for (const Part& part : self.step.send) send(at, channel, part);
     self.looked_up = false;
-    ++steps_done_;
-    if (options_.marks != nullptr) mark();
     if (++self.index == self.steps) {
       self.running = false;
       if (--unfinished_ == 0) {
@@ -230,10 +228,31 @@ class Runner {
     for (const Place& other : waiting) advance(other);
   }
 
-  void mark() {
+  /// True for bytes that progress is measured by.
+  bool counts(base::Rank src, base::Rank dst) const {
+    return !crosses_ || node_of(src) != node_of(dst);
+  }
+  void measure_what_there_is() {
+    double all = 0;
+    double crossing = 0;
+    for (const auto& schedule : schedules_) {
+      for (std::uint32_t c = 0; c < schedule->channels(); ++c) {
+        for (std::uint64_t i = 0; i < schedule->bulks(c); ++i) {
+          for (const network::Bulk::Edge& edge : schedule->bulk(c, i).edges) {
+            all += edge.bytes;
+            if (node_of(edge.from) != node_of(edge.to)) crossing += edge.bytes;
+          }
+        }
+      }
+    }
+    crosses_ = crossing > 0;
+    to_send_ = crosses_ ? crossing : all;
+  }
+  void mark(Bytes bytes) {
     Marks& marks = *options_.marks;
-    const double done = static_cast<double>(steps_done_) / static_cast<double>(steps_);
-    while (marks.at.size() < marks.shares.size() && done >= marks.shares[marks.at.size()]) {
+    sent_ += static_cast<double>(bytes.count());
+    while (marks.at.size() < marks.shares.size() &&
+           sent_ >= marks.shares[marks.at.size()] * to_send_) {
       marks.at.push_back(network_.now());
     }
   }
@@ -255,6 +274,7 @@ class Runner {
       return;
     }
     const base::Rank dst = group[part.peer];
+    if (options_.marks != nullptr && counts(src, dst)) mark(part.bytes);
     network::SendOptions options{channel};
     options.senders = part.senders;
     options.receivers = part.receivers;
@@ -312,8 +332,9 @@ class Runner {
   std::vector<network::ReductionGroup> claimed_;
   std::vector<network::ReductionGroup> reduction_of_;  ///< by rank
   std::size_t unfinished_ = 0;
-  std::uint64_t steps_ = 0;  ///< of all lanes
-  std::uint64_t steps_done_ = 0;
+  double to_send_ = 0;  ///< bytes that count for the marks
+  double sent_ = 0;
+  bool crosses_ = false;
   Time finished_at_;
 };
 

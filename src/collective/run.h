@@ -12,10 +12,12 @@
 
 namespace fabricast::collective {
 
-/// How far a run had come when: `at[i]` is the time at which `shares[i]` of all steps were done.
+/// How far a run had come when: `at[i]` is the time at which `shares[i]` of all bytes between nodes
+/// (of all bytes, where there are none) had been sent.
 struct Marks {
   std::vector<double> shares;  ///< 0..1, ascending
-  std::vector<base::Time> at;  ///< on the network's clock; none where slices are carried in bulk
+  /// On the network's clock; none where slices are carried in bulk, or switches reduce.
+  std::vector<base::Time> at;
 };
 
 /// What a lane, a connection and a message cost beside the network; `choice.h` has NCCL's values.

@@ -182,6 +182,10 @@ std::string validation_json(const ValidationResult& result) {
     skipped.push_back({{"case", skip.name}, {"reason", skip.reason}});
   }
   if (!result.notes.empty()) json["notes"] = result.notes;
+  for (const ValidationClaim& claim : result.claims) {
+    json["claims"].push_back(
+        {{"id", claim.id}, {"verdict", claim.verdict}, {"evidence", claim.evidence}});
+  }
   json["stats"] = {{"packet_wall_s", result.measured_wall_s},
                    {"flow_wall_s", result.predicted_wall_s}};
   return json.dump(2) + "\n";

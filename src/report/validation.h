@@ -27,10 +27,18 @@ struct ValidationSkip {
   std::string reason;
 };
 
+/// What a source says of itself or of the world, judged.
+struct ValidationClaim {
+  std::string id;
+  std::string verdict;  ///< holds, partly, contradicted, unverifiable
+  std::string evidence;
+};
+
 struct ValidationResult {
   std::vector<ValidationRow> rows;
   std::vector<ValidationSkip> skipped;
   std::vector<std::string> notes;
+  std::vector<ValidationClaim> claims;
   double measured_wall_s = 0;
   double predicted_wall_s = 0;
 };

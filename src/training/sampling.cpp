@@ -18,7 +18,7 @@ using collective::Op;
 using network::Counters;
 using network::PhaseSamples;
 
-// Pieces of a run, shares of its steps: the first two fifths warm up, the last tenth runs dry.
+// Pieces of a run, shares of its bytes: the first two fifths warm up, the last tenth runs dry.
 constexpr std::size_t kPieces = 4;
 constexpr double kWarmUp = 0.4;
 constexpr double kPieceShare = 0.125;
@@ -60,7 +60,7 @@ Run simulate(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
       base::mix64(spec.seed ^ base::mix64(base::hash_name(phase.name) + state));
   std::vector<std::unique_ptr<network::BackgroundTraffic>> background;
   std::unique_ptr<network::LatencyProbe> probe;
-  if (!phase.inside_nodes && !(spec.flow && mean_background(fabric))) {
+  if (!phase.inside_nodes && !(spec.flow && spec.mean_background)) {
     for (std::size_t i = 0; i < spec.background.size(); ++i) {
       background.push_back(std::make_unique<network::BackgroundTraffic>(
           *net, fabric, spec.background[i], base::mix64(stream + i)));
@@ -130,7 +130,8 @@ double disagreement(const std::vector<Run>& runs) {
 // In bulk skew alone tells states apart, and hardly.
 int states_of(const SamplingSpec& spec, const fabric::Fabric& fabric) {
   if (!spec.flow) return spec.states;
-  return mean_background(fabric) ? 1 : std::min(spec.states, kStatesAtFlowLevel);
+  constexpr int kMostAdapters = 1024;
+  return fabric.endpoints() > kMostAdapters ? 1 : std::min(spec.states, kStatesAtFlowLevel);
 }
 
 /// Doubles the size until a run's pieces are steady, nothing would be saved, or the next runs would
@@ -155,6 +156,7 @@ Ladder climb(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
     for (Bytes size = first_size(phase); size < phase.size; size = size * 2) {
       run(size, (states + kPieces - 1) / kPieces);
       const std::vector<Run>& runs = ladder.runs.back();
+      if (runs[0].marks.at.size() <= kPieces) continue;
       ladder.disagreement = disagreement(runs);
       if (ladder.disagreement <= kSteady ||
           runs[0].counters.packet_hops * 2 > spec.hops_per_run * kPieces) {
@@ -249,11 +251,6 @@ Phase first_node(const Phase& phase, int gpus_per_node) {
     return group.front().index() >= static_cast<std::uint32_t>(gpus_per_node);
   });
   return first;
-}
-
-bool mean_background(const fabric::Fabric& fabric) {
-  constexpr int kMostAdapters = 1024;
-  return fabric.endpoints() > kMostAdapters;
 }
 
 // What the first two sizes of the ladder send between nodes, or all of it where that is less;

@@ -21,14 +21,12 @@ struct SamplingSpec {
   double variation = 0;  ///< sigma/mu of the compute before the phase
   std::uint64_t seed = 1;
   std::vector<network::BackgroundSpec> background;
+  /// At flow level what others take is the mean of every port, known to the network already.
+  bool mean_background = false;
   base::Progress* progress = nullptr;
   /// A run that is to be doubled must have made fewer packet-hops than half of this.
   std::uint64_t hops_per_run = 1'000'000;
 };
-
-/// True when traffic of others on so large a fabric is, at flow level, its mean taken of every
-/// port.
-bool mean_background(const fabric::Fabric& fabric);
 
 /// One collective of all GPUs, as NCCL would run it but for the wishes.
 Phase of_all_gpus(collective::Op op, base::Bytes size, const fabric::Fabric& fabric,

@@ -87,6 +87,15 @@ SamplingSpec sampling_spec(const scenario::ValidScenario& scenario, const Option
   return spec;
 }
 
+/// Storage's short messages on many adapters are their mean: a fluid that halts whenever one of its
+/// links is shared would halt far more often than a collective that is slots ahead. TCP's
+/// connections also share cores, so that they are played as they come for as long as they can be.
+bool mean_background(const SamplingSpec& spec, const fabric::Fabric& fabric, bool tcp) {
+  const bool bursts = std::ranges::any_of(
+      spec.background, [](const auto& background) { return background.burst > base::Time(); });
+  return fabric.endpoints() > (tcp || bursts ? 1024 : 16);
+}
+
 PhaseReport report_of(const Phase& phase, const PhaseSamples& samples, bool flow,
                       const fabric::Fabric& fabric) {
   PhaseReport report;
@@ -128,7 +137,7 @@ class Levels {
         options_(options),
         spec_(spec),
         per_node_(fabric.spec().gpus_per_node) {
-    if (!mean_background(fabric)) return;
+    if (!spec.mean_background) return;
     for (const network::BackgroundSpec& background : spec.background) load_ += background.load;
   }
 
@@ -302,7 +311,9 @@ Study study(const Job& job, const Options& options) {
   study.plan.step.timeouts = timeouts(study.plan, job.fabric, job.choice.profile);
   study.plan.step.timeout_s = timeout_s(job.choice.profile);
   study.plan.step.pace = paces(spec.stragglers, scenario.cluster.gpus, scenario.seed);
-  const SamplingSpec sampling = sampling_spec(scenario, options);
+  SamplingSpec sampling = sampling_spec(scenario, options);
+  sampling.mean_background =
+      mean_background(sampling, job.fabric, job.choice.profile.kind == catalog::FabricKind::kTcp);
   const Levels levels(job.networks, options, sampling, job.fabric);
   if (options.progress != nullptr) {
     options.progress->next(job.choice.profile.name,

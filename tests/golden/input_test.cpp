@@ -78,7 +78,7 @@ TEST(WrongInput, a_text_where_a_number_belongs) {
 }
 
 TEST(WrongInput, a_layout_that_does_not_multiply_to_the_number_of_gpus) {
-  expect_refused({"compare", example_with("dp: 4", "dp: 3")}, {"8", "6"});
+  expect_refused({"compare", example_with("dp: 8", "dp: 3")}, {"8", "3"});
 }
 
 TEST(WrongInput, a_layout_that_does_not_fit_in_memory_with_the_numbers) {
@@ -86,8 +86,8 @@ TEST(WrongInput, a_layout_that_does_not_fit_in_memory_with_the_numbers) {
 }
 
 TEST(WrongInput, a_batch_that_does_not_divide) {
-  expect_refused({"compare", example_with("global_batch: 64", "global_batch: 63")},
-                 {"workload.global_batch", "63"});
+  expect_refused({"compare", example_with("global_batch: 192", "global_batch: 191")},
+                 {"workload.global_batch", "191"});
 }
 
 TEST(WrongInput, two_fabrics_of_one_name) {
@@ -97,13 +97,13 @@ TEST(WrongInput, two_fabrics_of_one_name) {
 TEST(WrongInput, a_buffer_below_the_headroom_of_its_ports_at_its_place) {
   expect_refused({"compare", example_with("name: roce-v2 }",
                                           "name: roce-v2, switching: { buffer_mb: 0.1 } }")},
-                 {"scenario.yaml:23:72: fabrics[1].switching.buffer_mb: found 100000 bytes",
+                 {"scenario.yaml:25:72: fabrics[1].switching.buffer_mb: found 100000 bytes",
                   "; allowed more than the "});
 }
 
 TEST(WrongInput, a_cable_longer_than_any_on_sale_at_its_place) {
   expect_refused({"compare", example_with("cable_m: 10 ", "cable_m: 9999 ")},
-                 {"scenario.yaml:20:84: cluster.topology.cable_m: found 9999 m; allowed at most "});
+                 {"scenario.yaml:22:84: cluster.topology.cable_m: found 9999 m; allowed at most "});
 }
 
 TEST(WrongInput, a_workload_that_this_version_does_not_simulate) {

@@ -217,5 +217,41 @@ TEST(Play, does_not_depend_on_the_number_of_threads) {
   }
 }
 
+// The latest of n exponential times has the mean h (1 + 1/2 + ... + 1/n) and the variance
+// h^2 (1 + 1/4 + ... + 1/n^2).
+TEST(LateHosts, hold_everybody_up_until_the_latest) {
+  StepWork work = plain(1, 1);
+  work.nodes = 4;
+  work.host_delay_s = 0.12;
+  std::vector<double> seconds;
+  for (const Step& step : play(work, {}, 20'000, 1, 1)) {
+    EXPECT_NEAR(sum(step.breakdown), step.seconds, 1e-12);
+    EXPECT_DOUBLE_EQ(step.breakdown.bubble, step.late_hosts);
+    seconds.push_back(step.seconds);
+  }
+  const double mean = 0.12 * (1 + 1.0 / 2 + 1.0 / 3 + 1.0 / 4);
+  const double sigma = 0.12 * std::sqrt(1 + 1.0 / 4 + 1.0 / 9 + 1.0 / 16);
+  EXPECT_NEAR(base::mean(seconds), 3 + mean, 4 * sigma / std::sqrt(20'000.0));
+  EXPECT_NEAR(base::standard_deviation(seconds), sigma, 0.03 * sigma);
+}
+
+// A Poisson number of timeouts: mean lambda d, variance lambda d^2, beside the transfers.
+TEST(Timeouts, lengthen_transfers_by_whole_timeouts) {
+  StepWork work = plain(2, 1);
+  work.activations = 0;
+  work.activation_gradients = 1;
+  work.timeouts = {0.3, 0.1};
+  work.timeout_s = 0.5;
+  std::vector<double> seconds;
+  for (const Step& step : play(work, {{0.25}, {0.25}}, 20'000, 1, 1)) {
+    const double more = (step.seconds - 6.5) / 0.5;
+    EXPECT_NEAR(more, std::round(more), 1e-9);
+    EXPECT_NEAR(sum(step.breakdown), step.seconds, 1e-9);
+    seconds.push_back(step.seconds);
+  }
+  EXPECT_NEAR(base::mean(seconds), 6.5 + 0.4 * 0.5, 0.01);
+  EXPECT_NEAR(base::standard_deviation(seconds), std::sqrt(0.4) * 0.5, 0.01);
+}
+
 }  // namespace
 }  // namespace fabricast::training
