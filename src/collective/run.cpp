@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
 
@@ -47,6 +48,65 @@ struct Place {
   std::uint32_t lane;
 };
 
+/// Notes in `marks` how far the slowest channel has come.
+class ProgressMarks {
+ public:
+  ProgressMarks(const Schedules& schedules, const RunOptions& options)
+      : marks_(*options.marks), gpus_per_node_(options.gpus_per_node) {
+    measure(schedules, true);
+    crosses_ = channels_ > 0;
+    if (!crosses_) measure(schedules, false);
+    reached_.assign(marks_.shares.size(), 0);
+  }
+
+  void sent(std::uint32_t group, std::uint32_t channel, base::Rank src, base::Rank dst, Bytes bytes,
+            Time now) {
+    if (crosses_ && node_of(src) == node_of(dst)) return;
+    Progress& progress = progress_[first_[group] + channel];
+    progress.sent += static_cast<double>(bytes.count());
+    while (progress.share < marks_.shares.size() &&
+           progress.sent >= marks_.shares[progress.share] * progress.to_send) {
+      if (++reached_[progress.share++] == channels_) marks_.at.push_back(now);
+    }
+  }
+
+ private:
+  struct Progress {
+    double to_send = 0;
+    double sent = 0;
+    std::size_t share = 0;  ///< the next to be reached
+  };
+
+  std::uint32_t node_of(base::Rank rank) const {
+    return gpus_per_node_ == 0 ? rank.index() : rank.index() / gpus_per_node_;
+  }
+  void measure(const Schedules& schedules, bool crossing) {
+    progress_.clear();
+    first_.clear();
+    for (const auto& schedule : schedules) {
+      first_.push_back(progress_.size());
+      for (std::uint32_t c = 0; c < schedule->channels(); ++c) {
+        Progress& progress = progress_.emplace_back();
+        for (std::uint64_t i = 0; i < schedule->bulks(c); ++i) {
+          for (const network::Bulk::Edge& edge : schedule->bulk(c, i).edges) {
+            if (crossing && node_of(edge.from) == node_of(edge.to)) continue;
+            progress.to_send += edge.bytes;
+          }
+        }
+        if (progress.to_send > 0) ++channels_;
+      }
+    }
+  }
+
+  Marks& marks_;
+  std::uint32_t gpus_per_node_;
+  bool crosses_ = false;
+  std::size_t channels_ = 0;  ///< that have something to send
+  std::vector<Progress> progress_;
+  std::vector<std::size_t> first_;    ///< of each group, in `progress_`
+  std::vector<std::size_t> reached_;  ///< channels, per share
+};
+
 class Runner {
  public:
   Runner(network::Network& network, const Schedules& schedules, const RunOptions& options)
@@ -58,7 +118,7 @@ class Runner {
       inboxes_.resize(inboxes_.size() + schedule->group().size() * schedule->channels());
     }
     claim_reductions();
-    if (options_.marks != nullptr) measure_what_there_is();
+    if (options_.marks != nullptr) marks_.emplace(schedules, options);
   }
   ~Runner() {
     for (const network::ReductionGroup group : claimed_) network_.release_reduction(group);
@@ -228,35 +288,6 @@ class Runner {
     for (const Place& other : waiting) advance(other);
   }
 
-  /// True for bytes that progress is measured by.
-  bool counts(base::Rank src, base::Rank dst) const {
-    return !crosses_ || node_of(src) != node_of(dst);
-  }
-  void measure_what_there_is() {
-    double all = 0;
-    double crossing = 0;
-    for (const auto& schedule : schedules_) {
-      for (std::uint32_t c = 0; c < schedule->channels(); ++c) {
-        for (std::uint64_t i = 0; i < schedule->bulks(c); ++i) {
-          for (const network::Bulk::Edge& edge : schedule->bulk(c, i).edges) {
-            all += edge.bytes;
-            if (node_of(edge.from) != node_of(edge.to)) crossing += edge.bytes;
-          }
-        }
-      }
-    }
-    crosses_ = crossing > 0;
-    to_send_ = crosses_ ? crossing : all;
-  }
-  void mark(Bytes bytes) {
-    Marks& marks = *options_.marks;
-    sent_ += static_cast<double>(bytes.count());
-    while (marks.at.size() < marks.shares.size() &&
-           sent_ >= marks.shares[marks.at.size()] * to_send_) {
-      marks.at.push_back(network_.now());
-    }
-  }
-
   void send(Place at, std::uint32_t channel, const Part& part) {
     const Place to = receiver(at, part);
     std::vector<Connection>& theirs = inbox(to, channel);
@@ -274,7 +305,7 @@ class Runner {
       return;
     }
     const base::Rank dst = group[part.peer];
-    if (options_.marks != nullptr && counts(src, dst)) mark(part.bytes);
+    if (marks_) marks_->sent(at.group, channel, src, dst, part.bytes, network_.now());
     network::SendOptions options{channel};
     options.senders = part.senders;
     options.receivers = part.receivers;
@@ -332,9 +363,7 @@ class Runner {
   std::vector<network::ReductionGroup> claimed_;
   std::vector<network::ReductionGroup> reduction_of_;  ///< by rank
   std::size_t unfinished_ = 0;
-  double to_send_ = 0;  ///< bytes that count for the marks
-  double sent_ = 0;
-  bool crosses_ = false;
+  std::optional<ProgressMarks> marks_;
   Time finished_at_;
 };
 

@@ -12,8 +12,8 @@
 
 namespace fabricast::collective {
 
-/// How far a run had come when: `at[i]` is the time at which `shares[i]` of all bytes between nodes
-/// (of all bytes, where there are none) had been sent.
+/// How far a run had come when: `at[i]` is the time at which the slowest channel of the slowest
+/// group had sent `shares[i]` of its bytes between nodes (of all its bytes, where none cross).
 struct Marks {
   std::vector<double> shares;  ///< 0..1, ascending
   /// On the network's clock; none where slices are carried in bulk, or switches reduce.
