@@ -82,7 +82,7 @@ TEST(Training, counts_the_error_of_a_transfer_by_its_time_on_the_wire) {
   Job job{.spec = test::job(model::testing::llama2_7b(), {.tp = 4, .dp = 2}),
           .nodes = 2,
           .gpus_per_node = 4,
-          .background = 0.002,
+          .background = 0.02,
           .network = {.alpha = 3_us, .beta = 200_gbps, .ranks_per_port = 4, .core = 150_gbps}};
   const Result r = run(job);
   double most = 0;
