@@ -172,7 +172,7 @@ TEST(LinkDown, LastsAsLongAsAnyFaultOfTheCable) {
   const auto f = one_switch(2);
   Faults faults = one(Fault::Kind::kLinkDown, adapter_port(*f, 1), 10_us, 400_us);
   const PortId far_end = f->port(adapter_port(*f, 1)).peer;
-  faults.schedule.push_back({Fault::Kind::kLinkDown, far_end, 50_us, 20_us, 0});
+  faults.schedule.push_back({Fault::Kind::kLinkDown, far_end, 50_us, 20_us, false});
   auto network = network_on(f, p, 1, faults);
   EXPECT_GT(completion_times(*network, {{0, 1, 1_MiB}}).front(), 410_us);
 }
@@ -370,7 +370,7 @@ TEST(PauseStorm, LetsCongestionNotificationsThrough) {
 TEST(PauseStorm, HoldsNothingOnASwitchWithoutPfc) {
   const auto f = one_switch(3);
   Faults faults = one(Fault::Kind::kPauseStorm, adapter_port(*f, 0), Time(), 2_ms);
-  faults.schedule.push_back({Fault::Kind::kNoPfc, PortId(0), Time(), Time(), 0});
+  faults.schedule.push_back({Fault::Kind::kNoPfc, PortId(0), Time(), Time(), false});
   auto network = network_on(f, stormy(), 1, faults);
   EXPECT_LT(completion_times(*network, {{1, 0, 1_MiB}}).front(), 100_us);
 }
@@ -400,7 +400,7 @@ TEST(NoPfc, DoesNotPauseWhenALinkComesUp) {
   Faults faults = one(Fault::Kind::kNoPfc, PortId(0), Time());
   for (int i = 0; i < 10; ++i) {
     faults.schedule.push_back(
-        {Fault::Kind::kLinkDown, adapter_port(*f, 1), 20_us * (i + 1), 2_us, 0});
+        {Fault::Kind::kLinkDown, adapter_port(*f, 1), 20_us * (i + 1), 2_us, false});
   }
   auto network = network_on(f, p, 1, faults);
   completion_times(*network, incast(4, 1_MiB));

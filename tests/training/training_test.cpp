@@ -84,6 +84,7 @@ TEST(Training, counts_the_error_of_a_transfer_by_its_time_on_the_wire) {
           .gpus_per_node = 4,
           .background = 0.02,
           .network = {.alpha = 3_us, .beta = 200_gbps, .ranks_per_port = 4, .core = 150_gbps}};
+  job.spec.shape.parallelism.zero = 3;
   const Result r = run(job);
   double most = 0;
   for (const PhaseReport& phase : r.phases) most = std::max(most, phase.extrapolation_error);
