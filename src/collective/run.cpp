@@ -52,52 +52,70 @@ struct Place {
 class ProgressMarks {
  public:
   ProgressMarks(const Schedules& schedules, const RunOptions& options)
-      : marks_(*options.marks), gpus_per_node_(options.gpus_per_node) {
-    measure(schedules, true);
+      : schedules_(schedules), marks_(*options.marks), gpus_per_node_(options.gpus_per_node) {
+    measure(true);
     crosses_ = channels_ > 0;
-    if (!crosses_) measure(schedules, false);
+    if (!crosses_) measure(false);
     reached_.assign(marks_.shares.size(), 0);
   }
 
-  void sent(std::uint32_t group, std::uint32_t channel, base::Rank src, base::Rank dst, Bytes bytes,
+  /// `part` leaves a position of a group on a channel.
+  void sent(std::uint32_t group, std::uint32_t position, std::uint32_t channel, const Part& part,
             Time now) {
-    if (crosses_ && node_of(src) == node_of(dst)) return;
+    if (crosses_ && !crosses(group, position, part)) return;
     Progress& progress = progress_[first_[group] + channel];
-    progress.sent += static_cast<double>(bytes.count());
+    progress.sent += part.bytes.count();
     while (progress.share < marks_.shares.size() &&
-           progress.sent >= marks_.shares[progress.share] * progress.to_send) {
+           static_cast<double>(progress.sent) >=
+               marks_.shares[progress.share] * static_cast<double>(progress.to_send)) {
       if (++reached_[progress.share++] == channels_) marks_.at.push_back(now);
     }
   }
 
  private:
   struct Progress {
-    double to_send = 0;
-    double sent = 0;
+    std::int64_t to_send = 0;
+    std::int64_t sent = 0;
     std::size_t share = 0;  ///< the next to be reached
   };
 
-  std::uint32_t node_of(base::Rank rank) const {
-    return gpus_per_node_ == 0 ? rank.index() : rank.index() / gpus_per_node_;
+  bool crosses(std::uint32_t group, std::uint32_t position, const Part& part) const {
+    if (part.peer == kSwitches) return true;
+    const auto& ranks = schedules_[group]->group();
+    const auto node = [this](base::Rank rank) {
+      return gpus_per_node_ == 0 ? rank.index() : rank.index() / gpus_per_node_;
+    };
+    return node(ranks[position]) != node(ranks[part.peer]);
   }
-  void measure(const Schedules& schedules, bool crossing) {
+  void measure(bool crossing) {
     progress_.clear();
     first_.clear();
-    for (const auto& schedule : schedules) {
+    for (std::uint32_t g = 0; g < schedules_.size(); ++g) {
       first_.push_back(progress_.size());
-      for (std::uint32_t c = 0; c < schedule->channels(); ++c) {
-        Progress& progress = progress_.emplace_back();
-        for (std::uint64_t i = 0; i < schedule->bulks(c); ++i) {
-          for (const network::Bulk::Edge& edge : schedule->bulk(c, i).edges) {
-            if (crossing && node_of(edge.from) == node_of(edge.to)) continue;
-            progress.to_send += edge.bytes;
+      progress_.resize(progress_.size() + schedules_[g]->channels());
+      measure(g, crossing);
+    }
+    channels_ = static_cast<std::size_t>(
+        std::ranges::count_if(progress_, [](const Progress& p) { return p.to_send > 0; }));
+  }
+  void measure(std::uint32_t g, bool crossing) {
+    const Schedule& schedule = *schedules_[g];
+    Step step;
+    for (std::uint32_t p = 0; p < schedule.group().size(); ++p) {
+      for (std::uint32_t l = 0; l < schedule.lanes(); ++l) {
+        Progress& progress = progress_[first_[g] + schedule.channel_of(l)];
+        for (std::uint64_t i = 0; i < schedule.steps(p, l); ++i) {
+          step.clear();
+          schedule.step(p, l, i, step);
+          for (const Part& part : step.send) {
+            if (!crossing || crosses(g, p, part)) progress.to_send += part.bytes.count();
           }
         }
-        if (progress.to_send > 0) ++channels_;
       }
     }
   }
 
+  const Schedules& schedules_;
   Marks& marks_;
   std::uint32_t gpus_per_node_;
   bool crosses_ = false;
@@ -289,6 +307,7 @@ class Runner {
   }
 
   void send(Place at, std::uint32_t channel, const Part& part) {
+    if (marks_) marks_->sent(at.group, at.position, channel, part, network_.now());
     const Place to = receiver(at, part);
     std::vector<Connection>& theirs = inbox(to, channel);
     const std::uint32_t index = connection(theirs, at.position, part.stream);
@@ -305,7 +324,6 @@ class Runner {
       return;
     }
     const base::Rank dst = group[part.peer];
-    if (marks_) marks_->sent(at.group, channel, src, dst, part.bytes, network_.now());
     network::SendOptions options{channel};
     options.senders = part.senders;
     options.receivers = part.receivers;

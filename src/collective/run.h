@@ -16,7 +16,7 @@ namespace fabricast::collective {
 /// group had sent `shares[i]` of its bytes between nodes (of all its bytes, where none cross).
 struct Marks {
   std::vector<double> shares;  ///< 0..1, ascending
-  /// On the network's clock; none where slices are carried in bulk, or switches reduce.
+  /// On the network's clock; none where slices are carried in bulk.
   std::vector<base::Time> at;
 };
 
