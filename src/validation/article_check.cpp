@@ -59,8 +59,8 @@ void add_pair(const ArticleRow& infiniband, const ArticleRow& roce, const Articl
                                     percent_more(roce.days / infiniband.days, utilisations));
   const ArticleJob& job = runs.jobs.at(infiniband.job);
   const double flop = 6 * job.parameters * infiniband.tokens;
-  check.arithmetic.push_back({infiniband.job, flop, flop / job.peak_flops, first.days * 86400,
-                              infiniband.days * 86400});
+  check.arithmetic.push_back(
+      {infiniband.job, flop, flop / job.peak_flops, first.days * 86400, infiniband.days * 86400});
   const double tuned = percent_more(run_of(runs, infiniband.job, "tuned-roce-v2").step_s,
                                     run_of(runs, infiniband.job, "tuned-infiniband").step_s);
   check.controls.push_back({infiniband.job, "roce-v2 / infiniband", 0, tuned, tuned, kTunedPct});

@@ -62,8 +62,8 @@ struct ArticleCheck {
   std::vector<Finding> utilisation;  ///< off: points
   /// off: natural logarithm of here / article.
   std::vector<Finding> jitter;
-  /// Days on RoCE over days on InfiniBand; `article` is the ratio of its utilisations, which is what
-  /// it should be. off: percent.
+  /// Days on RoCE over days on InfiniBand; `article` is the ratio of its utilisations, which is
+  /// what it should be. off: percent.
   std::vector<Finding> days;
   /// The article's own ratio of days over its ratio of utilisations, less 1, percent, by job.
   std::vector<std::pair<std::string, double>> contradictions;
