@@ -60,7 +60,11 @@ double RandomStream::exponential(double mean) {
 
 std::uint64_t RandomStream::poisson(double mean) {
   std::uint64_t events = 0;
-  for (double at = exponential(1); at <= mean; at += exponential(1)) ++events;
+  double at = exponential(1);
+  while (at <= mean) {
+    ++events;
+    at += exponential(1);
+  }
   return events;
 }
 
