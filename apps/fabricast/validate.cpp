@@ -49,6 +49,16 @@ std::string data_of(const ValidateFlags& flags) {
                           "a folder of measured data, or its name in FABRICAST_DATA");
 }
 
+template <class Options>
+Options options_of(const ValidateFlags& flags, base::Progress& progress) {
+  Options options;
+  options.data = data_of(flags);
+  options.threads = threads_of(flags.common);
+  options.seed = flags.common.seed.value_or(1);
+  options.progress = &progress;
+  return options;
+}
+
 // Sizes from here on count as large.
 constexpr std::int64_t kLarge = std::int64_t{1} << 20;
 
@@ -70,11 +80,7 @@ report::ValidationRow row_of(const validation::NcclCheckRow& checked) {
 void validate_nccl(const ValidateFlags& flags) {
   const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
   base::Progress progress("validating", 0, !flags.common.quiet);
-  validation::NcclCheckOptions options;
-  options.data = data_of(flags);
-  options.threads = threads_of(flags.common);
-  options.seed = flags.common.seed.value_or(1);
-  options.progress = &progress;
+  const auto options = options_of<validation::NcclCheckOptions>(flags, progress);
   const validation::NcclCheck check = validation::nccl_check(known, options);
   if (check.rows.empty()) {
     throw base::input_error({options.data, 0, 0, ""}, "no row of nccl-tests that can be forecast",
@@ -117,11 +123,7 @@ void note_memory(const validation::TrainingCheck& check, bool chinese,
 void validate_training(const ValidateFlags& flags) {
   const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
   base::Progress progress("validating", 0, !flags.common.quiet);
-  validation::TrainingCheckOptions options;
-  options.data = data_of(flags);
-  options.threads = threads_of(flags.common);
-  options.seed = flags.common.seed.value_or(1);
-  options.progress = &progress;
+  const auto options = options_of<validation::TrainingCheckOptions>(flags, progress);
   const validation::TrainingCheck check = validation::training_check(known, options);
   if (check.rows.empty()) {
     throw base::input_error({options.data, 0, 0, ""}, "no row of training that can be forecast",

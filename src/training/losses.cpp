@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/error.h"
 #include "training/sampling.h"
 
 namespace fabricast::training {
@@ -12,6 +13,9 @@ using fabric::Fabric;
 
 /// Links between two adapters, by the first of the next hops: all shortest paths are as long.
 int links(const Fabric& fabric, EndpointId from, EndpointId to) {
+  if (!fabric.connected(from, to)) {
+    throw base::failure("a phase between adapters that no path connects");
+  }
   int count = 1;
   const fabric::PortId last = fabric.endpoint_port(to);
   fabric::PortId port = fabric.endpoint_port(from);
@@ -20,6 +24,14 @@ int links(const Fabric& fabric, EndpointId from, EndpointId to) {
     ++count;
   }
   return count;
+}
+
+/// The adapter that a rank's message for another node leaves by: with PXN that of the GPU beside it
+/// on the receiver's rail.
+EndpointId leaves_by(const Phase& phase, const Fabric& fabric, base::Rank from, base::Rank to) {
+  const auto per_node = static_cast<std::uint32_t>(fabric.spec().gpus_per_node);
+  const base::Rank beside(from.index() / per_node * per_node + to.index() % per_node);
+  return fabric.endpoint_of(phase.run.pxn ? beside : from);
 }
 
 /// Packets times links that one run of the phase sends between nodes, all groups.
@@ -32,7 +44,8 @@ double packet_links(const Phase& phase, const Fabric& fabric, double mtu) {
         for (const auto& edge : schedule->bulk(channel, i).edges) {
           if (fabric.node_of(edge.from) == fabric.node_of(edge.to)) continue;
           sum += edge.bytes * phase.run.wire / mtu *
-                 links(fabric, fabric.endpoint_of(edge.from), fabric.endpoint_of(edge.to));
+                 links(fabric, leaves_by(phase, fabric, edge.from, edge.to),
+                       fabric.endpoint_of(edge.to));
         }
       }
     }

@@ -80,7 +80,7 @@ Run simulate(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
   for (std::size_t i = 0; i <= kPieces; ++i) {
     run.marks.shares.push_back(kWarmUp + kPieceShare * static_cast<double>(i));
   }
-  options.marks = &run.marks;
+  if (!spec.whole && !spec.flow) options.marks = &run.marks;
   run.seconds = collective::run(*net, schedules, options).s();
   run.simulated_s = net->now().s();
   run.counters = net->counters();
@@ -156,7 +156,7 @@ Ladder climb(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
     for (Bytes size = first_size(phase); size < phase.size; size = size * 2) {
       run(size, (states + kPieces - 1) / kPieces);
       const std::vector<Run>& runs = ladder.runs.back();
-      if (runs[0].marks.at.size() <= kPieces) continue;
+      if (runs[0].marks.at.size() <= kPieces) continue;  // a network that carries slices in bulk
       ladder.disagreement = disagreement(runs);
       if (ladder.disagreement <= kSteady ||
           runs[0].counters.packet_hops * 2 > spec.hops_per_run * kPieces) {

@@ -74,6 +74,8 @@ struct ArticleCheck {
     double at_peak_s = 0;
     double here_s = 0;
     double article_s = 0;
+    /// Ten times what it takes here is no question of efficiency.
+    bool contradicted() const { return article_s > 10 * here_s; }
   };
   std::vector<Arithmetic> arithmetic;
   /// Step of the second fabric over that of the first, less 1, percent (`here`, `off`).

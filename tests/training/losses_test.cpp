@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "jobs.h"
 
 namespace fabricast::training {
@@ -45,6 +46,34 @@ TEST(Losses, are_the_packets_times_the_links_of_a_ring) {
 
   phase.inside_nodes = true;
   EXPECT_EQ(timeouts(plan, fabric, profile).at(0), 0);
+}
+
+// On rails alone, GPU 0 of a node reaches GPU 1 of another over the adapter of rail 1 beside it.
+TEST(Losses, take_the_way_by_the_rail_of_the_receiver) {
+  fabric::TopologySpec topology;
+  topology.kind = fabric::TopologyKind::kRailOnly;
+  topology.nodes = 2;
+  topology.gpus_per_node = 2;
+  topology.nics_per_node = 2;
+  topology.nic_rate = topology.switch_rate = base::Rate::gigabits_per_second(200);
+  topology.switch_ports = 36;
+  const fabric::Fabric fabric = fabric::build(topology);
+
+  Plan plan;
+  plan.step.stages.resize(1);
+  Phase& phase = plan.phases.emplace_back();
+  phase.op = collective::Op::kSendRecv;
+  phase.one_way = true;
+  phase.size = base::Bytes(4'096'000);
+  phase.inside_nodes = false;
+  phase.groups = {{base::Rank(0), base::Rank(3)}};
+  phase.choice.cutting = {.channels = 2};
+  catalog::FabricProfile profile;
+  profile.link.mtu = base::Bytes(4096);
+  profile.transport.timeouts_per_gpacket = 1000;
+  EXPECT_THROW(timeouts(plan, fabric, profile), base::Error);
+  phase.run.pxn = true;
+  EXPECT_NEAR(timeouts(plan, fabric, profile).at(0), 1e-6 * 1000 * 2, 1e-9);
 }
 
 // IBTA: 4.096 us x 2^t; NCCL's t = 20 is 4.3 s.
