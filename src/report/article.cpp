@@ -47,7 +47,7 @@ std::string jitter_table(const ArticleCheck& check, const Words& words) {
 }
 
 std::string days_table(const ArticleCheck& check, const Words& words) {
-  base::Table table({words("RoCE v2 / InfiniBand", "RoCE v2 / InfiniBand"),
+  base::Table table({words("RoCE / InfiniBand", "RoCE / InfiniBand"),
                      words("its util.", "按其利用率"), words("days here", "本程序天数"),
                      words("off %", "偏差 %"), "", words("its days", "其天数"),
                      words("residual %", "残差 %")});
