@@ -14,13 +14,13 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/statistics.h"
+#include "collective/sampling.h"
 #include "commands.h"
 #include "fabric/fabric.h"
 #include "faults.h"
 #include "flow_level.h"
 #include "packet/packet_network.h"
 #include "scenario/scenario.h"
-#include "training/sampling.h"
 
 namespace fabricast::apps {
 namespace {
@@ -127,20 +127,20 @@ struct Bench {
 };
 
 report::CollectiveRow row_of(const Bench& bench, Bytes size) {
-  const training::Phase phase =
-      training::of_all_gpus(bench.op, size, *bench.fabric, bench.machine, bench.wishes);
-  training::SamplingSpec spec;
+  const collective::Phase phase =
+      collective::of_all_gpus(bench.op, size, *bench.fabric, bench.machine, bench.wishes);
+  collective::SamplingSpec spec;
   spec.states = bench.system.background.empty() ? 1 : 16;
   spec.seed = bench.system.seed;
   spec.whole = bench.flags.common.resolution == Resolution::kPacket;
   spec.hops_per_run = kHopsPerRun;
   const int per_node = bench.fabric->spec().gpus_per_node;
   const bool large = !phase.inside_nodes && bench.flows &&
-                     training::packet_hops(phase, spec, per_node) > kMostPacketHops;
+                     collective::packet_hops(phase, spec, per_node) > kMostPacketHops;
   spec.flow = bench.flags.common.resolution == Resolution::kFlow ||
               (bench.flags.common.resolution == Resolution::kAuto && large);
   spec.flow = spec.flow && !phase.inside_nodes;
-  const network::PhaseSamples samples = training::sample(
+  const network::PhaseSamples samples = collective::sample(
       phase, *bench.fabric,
       phase.inside_nodes ? bench.node : (spec.flow ? bench.flows(0) : bench.packets), spec);
   report::CollectiveRow row;
@@ -213,7 +213,7 @@ void run_collective(const CollectiveFlags& flags) {
 
   try {
     for (const Bytes size : sizes) {
-      training::of_all_gpus(op, size, *bench.fabric, bench.machine, bench.wishes);
+      collective::of_all_gpus(op, size, *bench.fabric, bench.machine, bench.wishes);
     }
   } catch (const base::Error& error) {
     const char* flag = flags.algorithm.empty() ? "--protocol" : "--algorithm";

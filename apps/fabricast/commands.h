@@ -19,7 +19,7 @@ class App;
 
 namespace fabricast::apps {
 
-using training::Resolution;
+using collective::Resolution;
 
 /// The flags that every command takes.
 struct CommonFlags {

@@ -17,7 +17,7 @@ namespace fabricast::apps {
 struct Design {
   const scenario::FabricChoice* choice = nullptr;
   std::shared_ptr<const fabric::Fabric> fabric;
-  training::Networks networks;
+  collective::Networks networks;
   cost::Bill bill;
 };
 

@@ -197,6 +197,11 @@ void require_simulated_cluster(const ValidScenario& scenario);
 /// The same of switches that reduce, for what never asks them to: jobs and plain flows.
 void require_no_reduction(const ValidScenario& scenario);
 
+/// Everything of a scenario that decides what communication takes, for caches: inside nodes, and
+/// between them on one of its fabrics. Neither says what is communicated.
+std::string inside_key(const ValidScenario& scenario);
+std::string between_key(const ValidScenario& scenario, const FabricChoice& choice);
+
 /// What the user may not expect of what was asked, one line each with its place: that a
 /// rail-optimised fabric is built of whole scalable units where the scenario does not size them,
 /// that NCCL does not use GPUDirect with an adapter that far from its GPU, how many links a

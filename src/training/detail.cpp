@@ -119,8 +119,8 @@ std::uint64_t nearest_to_the_mean(const std::vector<double>& seconds) {
 }  // namespace
 
 Detail detail(const scenario::ValidScenario& scenario, const scenario::FabricChoice& choice,
-              const fabric::Fabric& fabric, const Networks& networks, network::PhaseCache& cache,
-              const Options& options) {
+              const fabric::Fabric& fabric, const collective::Networks& networks,
+              network::PhaseCache& cache, const Options& options) {
   const Job job{scenario, choice, fabric, networks, cache};
   Study found = study(job, options);
   Detail detail;

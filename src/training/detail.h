@@ -48,7 +48,7 @@ struct Detail {
 
 /// PRECONDITION: as `simulate`.
 Detail detail(const scenario::ValidScenario& scenario, const scenario::FabricChoice& choice,
-              const fabric::Fabric& fabric, const Networks& networks, network::PhaseCache& cache,
-              const Options& options);
+              const fabric::Fabric& fabric, const collective::Networks& networks,
+              network::PhaseCache& cache, const Options& options);
 
 }  // namespace fabricast::training

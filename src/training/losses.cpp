@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "training/sampling.h"
+#include "collective/sampling.h"
 
 namespace fabricast::training {
 namespace {
@@ -38,7 +38,7 @@ EndpointId leaves_by(const Phase& phase, const Fabric& fabric, base::Rank from, 
 double packet_links(const Phase& phase, const Fabric& fabric, double mtu) {
   double sum = 0;
   for (const auto& group : phase.groups) {
-    const auto schedule = schedule_of(phase, group, phase.size);
+    const auto schedule = collective::schedule_of(phase, group, phase.size);
     for (std::uint32_t channel = 0; channel < schedule->channels(); ++channel) {
       for (std::uint64_t i = 0; i < schedule->bulks(channel); ++i) {
         for (const auto& edge : schedule->bulk(channel, i).edges) {

@@ -31,14 +31,6 @@ Rank rank_of(const Parallelism& p, int tp, int cp, int dp, int pp) {
   return Rank(static_cast<std::uint32_t>(tp + p.tp * (cp + p.cp * (dp + p.dp * pp))));
 }
 
-bool inside_nodes(const Groups& groups, int gpus_per_node) {
-  const auto node = [&](Rank r) { return static_cast<int>(r.index()) / gpus_per_node; };
-  return std::all_of(groups.begin(), groups.end(), [&](const auto& group) {
-    return std::all_of(group.begin(), group.end(),
-                       [&](Rank r) { return node(r) == node(group[0]); });
-  });
-}
-
 /// Collects phases; knows what all of them share.
 struct Planner {
   const scenario::TrainingSpec& spec;
@@ -93,14 +85,8 @@ struct Planner {
 
   std::size_t add(std::string name, Op op, double size, Groups groups, double preceding_s,
                   double times_per_step) {
-    Phase phase;
-    phase.name = std::move(name);
-    phase.op = op;
-    phase.size = std::max(Bytes(1), Bytes::from(size));
-    phase.inside_nodes = inside_nodes(groups, machine.gpus_per_node);
-    phase.choice = collective::choose(op, phase.size, groups[0], machine);
-    phase.run = collective::run_options(groups[0], phase.choice, machine);
-    phase.groups = std::move(groups);
+    Phase phase{collective::phase_of(std::move(name), op, std::max(Bytes(1), Bytes::from(size)),
+                                     std::move(groups), machine)};
     phase.preceding_s = preceding_s;
     phase.times_per_step = times_per_step;
     plan.phases.push_back(std::move(phase));

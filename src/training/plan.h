@@ -1,29 +1,20 @@
 #pragma once
-// A layout as communication phases and per-stage work. A phase is what happens on the wires at one
-// moment: the same collective in all groups that do it at the same time. Ranks are laid out in
-// Megatron's default order tp-cp-ep-dp-pp (tensor parallelism fastest, pipeline slowest).
+// A layout as communication phases and per-stage work. Ranks are laid out in Megatron's default
+// order tp-cp-ep-dp-pp (tensor parallelism fastest, pipeline slowest).
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "collective/choice.h"
+#include "collective/phase.h"
 #include "fabric/fabric.h"
 #include "scenario/scenario.h"
 
 namespace fabricast::training {
 
-struct Phase {
-  std::string name;  ///< "tp all-gather", "dp gradients", ...
-  collective::Op op = collective::Op::kAllReduce;
-  base::Bytes size;  ///< as collective/schedule.h defines it for `op`
-  std::vector<std::vector<base::Rank>> groups;
-  bool one_way = false;  ///< sendrecv: from the first to the last, not round
-  collective::Choice choice;
-  collective::RunOptions run;  ///< but for the start
-  bool inside_nodes = true;    ///< no group crosses nodes: the fabric is not used
-  double preceding_s = 0;      ///< compute since these ranks last waited for one another
-  double times_per_step = 0;   ///< of one GPU
+/// Of a step.
+struct Phase : collective::Phase {
+  double times_per_step = 0;  ///< of one GPU
 };
 
 enum class CommKind { kTp, kCp, kEp };

@@ -14,7 +14,7 @@ struct Job {
   const scenario::ValidScenario& scenario;
   const scenario::FabricChoice& choice;
   const fabric::Fabric& fabric;
-  const Networks& networks;
+  const collective::Networks& networks;
   network::PhaseCache& cache;
 };
 

@@ -8,7 +8,6 @@
 #include "base/statistics.h"
 #include "training/losses.h"
 #include "training/plan.h"
-#include "training/sampling.h"
 #include "training/step.h"
 #include "training/study.h"
 
@@ -16,46 +15,11 @@ namespace fabricast::training {
 namespace {
 
 using base::Bytes;
+using collective::Sampler;
+using collective::SamplingSpec;
 using network::PhaseSamples;
 
 constexpr std::int64_t kBandwidthProbe = 64 << 20;
-// Of a phase, beyond which `auto` takes flows: half a minute or so on two cores.
-constexpr double kMostPacketHops = 4e8;
-
-/// Everything that decides a phase's samples.
-std::string key_of(const Phase& phase, const scenario::ValidScenario& scenario,
-                   const scenario::FabricChoice& choice, const fabric::Fabric& fabric,
-                   const SamplingSpec& spec) {
-  const fabric::TopologySpec& t = fabric.spec();
-  std::string key = fmt::format(
-      "{} {} {} | {} x {} B, {} {} in {} ch of {} | {:.17g} {:.17g} | seed {} states {} whole {} "
-      "flow {} | {} | ",
-      phase.name, collective::name_of(phase.op), phase.groups.size(), phase.groups[0].size(),
-      phase.size.count(), collective::name_of(phase.choice.algorithm),
-      collective::name_of(phase.choice.protocol), phase.choice.cutting.channels,
-      phase.choice.cutting.slice.count(), phase.preceding_s, spec.variation, spec.seed, spec.states,
-      spec.whole, spec.flow, scenario.cluster.gpu.id);
-  for (const auto& group : phase.groups) {
-    for (const base::Rank rank : group) key += fmt::format("{},", rank.index());
-    key += ';';
-  }
-  // What stays inside the nodes is the same on every fabric.
-  if (phase.inside_nodes) return key + fmt::format("| {} per node", t.gpus_per_node);
-  key += fmt::format("| {:016x} {:016x} {} {} {} {} {} {} {} {} {} {} {} {} {} {} probe {}",
-                     catalog::digest(choice.profile), fabric::digest(t.host),
-                     fabric::name_of(t.kind), t.nodes, t.gpus_per_node, t.nics_per_node,
-                     t.nic_rate.bps(), t.switch_ports, t.switch_rate.bps(), t.oversubscription,
-                     t.cable_m, t.cable_ns_per_m, t.nodes_per_leaf, t.management_ports,
-                     t.scalable_unit_nodes, t.max_uplink_split, spec.probe);
-  for (const auto& b : spec.background) {
-    key += fmt::format(" {:.17g} of {} in {}", b.load, b.message.count(), b.burst.ps());
-  }
-  for (const scenario::Fault& fault : scenario.faults) {
-    key += fmt::format(" {} {} {:.17g}", fault.link, fault.kind, fault.value);
-  }
-  return key;
-}
-
 /// The phase between nodes that moves most bytes per step, or the first that is like it: its runs
 /// carry the latency probe.
 const Phase* dominating(const Plan& plan) {
@@ -68,16 +32,21 @@ const Phase* dominating(const Plan& plan) {
     if (most == nullptr || bytes(phase) > bytes(*most)) most = &phase;
   }
   for (const Phase& phase : plan.phases) {
-    if (most != nullptr && alike(phase, *most)) return &phase;
+    if (most != nullptr && collective::alike(phase, *most)) return &phase;
   }
   return most;
+}
+
+collective::Place place_of(const Job& job) {
+  return {job.fabric, job.networks, job.cache, scenario::inside_key(job.scenario),
+          scenario::between_key(job.scenario, job.choice)};
 }
 
 SamplingSpec sampling_spec(const scenario::ValidScenario& scenario, const Options& options) {
   SamplingSpec spec;
   spec.states = std::max(1, options.states);
   spec.threads = options.threads;
-  spec.whole = options.resolution == Resolution::kPacket;
+  spec.whole = options.resolution == collective::Resolution::kPacket;
   spec.variation = scenario.cluster.gpu.kernel_variation_pct / 100;
   spec.seed = scenario.seed;
   spec.progress = options.progress;
@@ -85,15 +54,6 @@ SamplingSpec sampling_spec(const scenario::ValidScenario& scenario, const Option
     spec.background.push_back({load.load, load.message, load.burst});
   }
   return spec;
-}
-
-/// Storage's short messages on many adapters are their mean: a fluid that halts whenever one of its
-/// links is shared would halt far more often than a collective that is slots ahead. TCP's
-/// connections also share cores, so that they are played as they come for as long as they can be.
-bool mean_background(const SamplingSpec& spec, const fabric::Fabric& fabric, bool tcp) {
-  const bool bursts = std::ranges::any_of(
-      spec.background, [](const auto& background) { return background.burst > base::Time(); });
-  return fabric.endpoints() > (tcp || bursts ? 1024 : 16);
 }
 
 PhaseReport report_of(const Phase& phase, const PhaseSamples& samples, bool flow,
@@ -128,44 +88,6 @@ double extrapolation_error(const Plan& plan, const Result& result) {
   return seconds / result.step_time_s;
 }
 
-/// Which phases are simulated in flows, and what networks either level has.
-class Levels {
- public:
-  Levels(const Networks& networks, const Options& options, const SamplingSpec& spec,
-         const fabric::Fabric& fabric)
-      : networks_(networks),
-        options_(options),
-        spec_(spec),
-        per_node_(fabric.spec().gpus_per_node) {
-    if (!spec.mean_background) return;
-    for (const network::BackgroundSpec& background : spec.background) load_ += background.load;
-  }
-
-  bool flow(const Phase& phase) const {
-    if (phase.inside_nodes || !networks_.flow) return false;
-    if (options_.resolution != Resolution::kAuto) {
-      return options_.resolution == Resolution::kFlow;
-    }
-    return packet_hops(phase, spec_, per_node_) > kMostPacketHops;
-  }
-  const network::Factory& node() const {
-    return networks_.node ? networks_.node : networks_.packet;
-  }
-  const network::Factory& factory(bool flow) const {
-    if (!flow) return networks_.packet;
-    if (!flow_) flow_ = networks_.flow(load_);
-    return flow_;
-  }
-
- private:
-  const Networks& networks_;
-  const Options& options_;
-  SamplingSpec spec_;
-  int per_node_;
-  double load_ = 0;
-  mutable network::Factory flow_;
-};
-
 double percent(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
 }
@@ -177,7 +99,7 @@ void fill_network(const std::vector<const PhaseSamples*>& between, const fabric:
   double simulated = 0;
   std::vector<double> latencies;
   for (const PhaseSamples* samples : between) {
-    add_counters(sum, samples->counters);
+    collective::add_counters(sum, samples->counters);
     simulated += samples->simulated_s;
     latencies.insert(latencies.end(), samples->probe_latencies_us.begin(),
                      samples->probe_latencies_us.end());
@@ -243,56 +165,20 @@ std::vector<double> paces(const scenario::StragglerSpec& stragglers, int gpus, s
   return paces;
 }
 
-struct Sampled {
-  const PhaseSamples* samples = nullptr;
-  bool flow = false;
-};
-
-/// Samples of an earlier phase that say all there is to know of this one, or null.
-const PhaseSamples* source_of(const Phase& phase, const Plan& plan,
-                              const std::vector<Sampled>& sampled) {
-  for (std::size_t i = 0; i < sampled.size(); ++i) {
-    const auto& runs = sampled[i].samples->extrapolated;
-    if (runs && runs->size <= phase.size && alike(plan.phases[i], phase)) return sampled[i].samples;
-  }
-  return nullptr;
-}
-
-/// The durations; what was counted stays with the phase that was simulated.
-PhaseSamples taken_from(const PhaseSamples& source, Bytes size) {
-  PhaseSamples samples = at_size(source, size);
-  samples.counters = {};
-  samples.simulated_s = 0;
-  samples.probe_latencies_us.clear();
-  return samples;
-}
-
-std::vector<Sampled> sample_all(const Plan& plan, const Job& job, const Levels& levels,
-                                SamplingSpec sampling, base::Progress* progress) {
+std::vector<Sampler::Sampled> sample_all(const Plan& plan, Sampler& sampler,
+                                         base::Progress* progress) {
   const Phase* probed = dominating(plan);
-  const int per_node = job.scenario.cluster.topology.gpus_per_node;
-  std::vector<Sampled> all;
+  std::vector<Sampler::Sampled> all;
   for (const Phase& phase : plan.phases) {
-    sampling.flow = levels.flow(phase);
-    sampling.probe = &phase == probed && !sampling.flow;
-    std::string key = key_of(phase, job.scenario, job.choice, job.fabric, sampling);
-    const PhaseSamples* source = source_of(phase, plan, all);
-    if (source != nullptr) key += " | alike";
-    const PhaseSamples& found = job.cache.get(key, [&] {
-      if (source != nullptr) return taken_from(*source, phase.size);
-      return phase.inside_nodes
-                 ? sample(first_node(phase, per_node), job.fabric, levels.node(), sampling)
-                 : sample(phase, job.fabric, levels.factory(sampling.flow), sampling);
-    });
-    all.push_back({&found, sampling.flow});
+    all.push_back(sampler(phase, &phase == probed));
     if (progress != nullptr) progress->advance();
   }
   return all;
 }
 
-std::vector<std::vector<double>> seconds_of(const std::vector<Sampled>& sampled) {
+std::vector<std::vector<double>> seconds_of(const std::vector<Sampler::Sampled>& sampled) {
   std::vector<std::vector<double>> seconds;
-  for (const Sampled& phase : sampled) seconds.push_back(phase.samples->seconds);
+  for (const Sampler::Sampled& phase : sampled) seconds.push_back(phase.samples->seconds);
   return seconds;
 }
 
@@ -312,14 +198,15 @@ Study study(const Job& job, const Options& options) {
   study.plan.step.timeout_s = timeout_s(job.choice.profile);
   study.plan.step.pace = paces(spec.stragglers, scenario.cluster.gpus, scenario.seed);
   SamplingSpec sampling = sampling_spec(scenario, options);
-  sampling.mean_background =
-      mean_background(sampling, job.fabric, job.choice.profile.kind == catalog::FabricKind::kTcp);
-  const Levels levels(job.networks, options, sampling, job.fabric);
+  sampling.mean_background = collective::mean_background(
+      sampling.background, job.fabric, job.choice.profile.kind == catalog::FabricKind::kTcp);
+  const collective::Place place = place_of(job);
+  Sampler sampler(place, options.resolution, sampling);
   if (options.progress != nullptr) {
     options.progress->next(job.choice.profile.name,
                            static_cast<std::int64_t>(study.plan.phases.size()));
   }
-  const auto sampled = sample_all(study.plan, job, levels, sampling, options.progress);
+  const auto sampled = sample_all(study.plan, sampler, options.progress);
   study.samples = seconds_of(sampled);
 
   Result& result = study.result;
@@ -332,7 +219,7 @@ Study study(const Job& job, const Options& options) {
   }
   result.packets = !between.empty() || dominating(study.plan) == nullptr;
   fill_network(between, job.fabric, result);
-  const network::Factory& idle = levels.factory(!result.packets);
+  const network::Factory& idle = sampler.factory(!result.packets);
   result.network.latency_us = network::idle_latency_us(idle, job.fabric);
   result.network.bandwidth_gbps = network::bandwidth_gbps(idle, job.fabric, Bytes(kBandwidthProbe));
   fill_step(play(study.plan.step, study.samples, spec.iterations, scenario.seed, options.threads),
@@ -349,13 +236,14 @@ std::vector<std::vector<double>> samples_without_background(const Study& study, 
                                                             const Options& options) {
   SamplingSpec sampling = sampling_spec(job.scenario, options);
   sampling.background.clear();
-  const Levels levels(job.networks, options, sampling, job.fabric);
-  return seconds_of(sample_all(study.plan, job, levels, sampling, nullptr));
+  const collective::Place place = place_of(job);
+  Sampler sampler(place, options.resolution, sampling);
+  return seconds_of(sample_all(study.plan, sampler, nullptr));
 }
 
 Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricChoice& choice,
-                const fabric::Fabric& fabric, const Networks& networks, network::PhaseCache& cache,
-                const Options& options) {
+                const fabric::Fabric& fabric, const collective::Networks& networks,
+                network::PhaseCache& cache, const Options& options) {
   return study({scenario, choice, fabric, networks, cache}, options).result;
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/progress.h"
-#include "collective/schedule.h"
+#include "collective/sampler.h"
 #include "network/background.h"
 #include "network/network.h"
 #include "network/phase_cache.h"
@@ -86,31 +86,16 @@ struct Result {
   network::Counters counters;
 };
 
-enum class Resolution {
-  kAuto,    ///< packets as far as a minute or so goes, flows beyond; long transfers extrapolated
-  kPacket,  ///< every packet, no extrapolation
-  kFlow,    ///< max-min sharing for all that crosses nodes
-};
-
-struct Networks {
-  network::Factory packet;
-  network::Factory node;  ///< one node, for what does not leave it; empty: `packet`
-  /// Makes the factory of the flow level when it is first needed: it has to learn from the packet
-  /// level. Empty: there is none.
-  /// `load` is what others take of every port.
-  std::function<network::Factory(double load)> flow;
-};
-
 struct Options {
   int threads = 1;
   int states = 16;  ///< independent states per phase
-  Resolution resolution = Resolution::kAuto;
+  collective::Resolution resolution = collective::Resolution::kAuto;
   base::Progress* progress = nullptr;  ///< restarted with the phases as its count; may be null
 };
 
 /// PRECONDITION: the scenario holds a TrainingSpec; the networks are on `fabric`.
 Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricChoice& choice,
-                const fabric::Fabric& fabric, const Networks& networks, network::PhaseCache& cache,
-                const Options& options);
+                const fabric::Fabric& fabric, const collective::Networks& networks,
+                network::PhaseCache& cache, const Options& options);
 
 }  // namespace fabricast::training

@@ -9,9 +9,9 @@
 #include "base/statistics.h"
 #include "calibrate/nccl_log.h"
 #include "calibrate/tables.h"
+#include "collective/sampling.h"
 #include "packet/packet_network.h"
 #include "scenario/scenario.h"
-#include "training/sampling.h"
 #include "validation/nccl_system.h"
 
 namespace fabricast::validation {
@@ -87,12 +87,12 @@ Bench bench_of(const scenario::ValidScenario& system) {
 }
 
 double predicted_us(const Bench& bench, collective::Op op, Bytes size, std::uint64_t seed) {
-  const training::Phase phase = training::of_all_gpus(op, size, *bench.fabric, bench.machine);
-  training::SamplingSpec spec;
+  const collective::Phase phase = collective::of_all_gpus(op, size, *bench.fabric, bench.machine);
+  collective::SamplingSpec spec;
   spec.states = 1;
   spec.seed = seed;
   spec.hops_per_run = kHopsPerRun;
-  return base::mean(training::sample(phase, *bench.fabric, bench.packets, spec).seconds) * 1e6;
+  return base::mean(collective::sample(phase, *bench.fabric, bench.packets, spec).seconds) * 1e6;
 }
 
 /// The rows of one log, or why there are none.

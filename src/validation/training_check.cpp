@@ -71,12 +71,12 @@ class Behaviours {
   std::map<std::string, std::shared_ptr<const flow::Behaviour>> known_;
 };
 
-training::Networks networks_of(const scenario::ValidScenario& job,
-                               const std::shared_ptr<const fabric::Fabric>& fabric,
-                               Behaviours& behaviours) {
+collective::Networks networks_of(const scenario::ValidScenario& job,
+                                 const std::shared_ptr<const fabric::Fabric>& fabric,
+                                 Behaviours& behaviours) {
   const scenario::FabricChoice& choice = job.fabrics.front();
   const network::NodeLinkSpec inside = collective::node_links(job.cluster.gpu);
-  training::Networks networks;
+  collective::Networks networks;
   networks.packet = packet::factory(fabric, choice.profile, inside);
   networks.node = packet::factory(
       std::make_shared<const fabric::Fabric>(fabric::build(fabric::one_node(choice.topology))),
@@ -127,7 +127,7 @@ Forecast forecast_of(const std::string& yaml, const std::string& name,
     const auto fabric = std::make_shared<const fabric::Fabric>(fabric::build(choice.topology));
     training::Options options;
     options.states = 1;
-    options.resolution = training::Resolution::kFlow;
+    options.resolution = collective::Resolution::kFlow;
     const training::Result result = training::simulate(
         job, choice, *fabric, networks_of(job, fabric, shared.behaviours), shared.phases, options);
     forecast.step_s = result.step_time_s;

@@ -1,6 +1,7 @@
 #pragma once
 // Jobs and clusters for the tests, written out by hand.
 
+#include "../collective/clusters.h"
 #include "catalog/catalog.h"
 #include "collective/choice.h"
 #include "fabric/fabric.h"
@@ -50,18 +51,6 @@ inline scenario::TrainingSpec job(const catalog::LanguageModel& m,
   spec.shape.parallelism = parallelism;
   spec.tokens = 1e9;
   spec.iterations = 50;
-  return spec;
-}
-
-inline fabric::TopologySpec topology(int nodes, int gpus_per_node) {
-  fabric::TopologySpec spec;
-  spec.kind = fabric::TopologyKind::kSingleSwitch;
-  spec.nodes = nodes;
-  spec.gpus_per_node = gpus_per_node;
-  spec.nics_per_node = gpus_per_node;
-  spec.nic_rate = base::Rate::bits_per_second(200'000'000'000);
-  spec.switch_ports = 64;
-  spec.switch_rate = spec.nic_rate;
   return spec;
 }
 

@@ -92,7 +92,7 @@ TEST(Training, counts_the_error_of_a_transfer_by_its_time_on_the_wire) {
   EXPECT_GT(r.extrapolation_error, 0);
   // The transfers between nodes take less than the step.
   EXPECT_LT(r.extrapolation_error, most);
-  job.options.resolution = Resolution::kPacket;
+  job.options.resolution = collective::Resolution::kPacket;
   EXPECT_EQ(run(job).extrapolation_error, 0);
 }
 

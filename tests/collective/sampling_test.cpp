@@ -1,20 +1,20 @@
 // Sampling of phases on the textbook network.
 
-#include "training/sampling.h"
+#include "collective/sampling.h"
 
 #include <gtest/gtest.h>
 
-#include "../collective/ideal_network.h"
 #include "base/statistics.h"
-#include "jobs.h"
+#include "clusters.h"
+#include "ideal_network.h"
 
-namespace fabricast::training {
+namespace fabricast::collective {
 namespace {
 
 using namespace base::literals;
 using base::Bytes;
 using base::Rank;
-using collective::Op;
+
 using test::IdealNetwork;
 using test::IdealSpec;
 
@@ -124,4 +124,4 @@ TEST(Sampling, probes_see_the_queue_of_the_phase) {
 }
 
 }  // namespace
-}  // namespace fabricast::training
+}  // namespace fabricast::collective

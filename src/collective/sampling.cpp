@@ -1,4 +1,4 @@
-#include "training/sampling.h"
+#include "collective/sampling.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,12 +9,11 @@
 #include "collective/run.h"
 #include "network/probes.h"
 
-namespace fabricast::training {
+namespace fabricast::collective {
 namespace {
 
 using base::Bytes;
 using base::Time;
-using collective::Op;
 using network::Counters;
 using network::PhaseSamples;
 
@@ -38,7 +37,7 @@ struct Run {
   Counters counters;
   std::vector<double> latencies_us;
   std::vector<Bytes> sent;  ///< by port
-  collective::Marks marks;
+  Marks marks;
 };
 
 /// Every rank reaches the phase when its own compute is done.
@@ -70,9 +69,9 @@ Run simulate(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
           *net, fabric, Time::picoseconds(kProbeIntervalUs * 1'000'000), stream);
     }
   }
-  std::vector<std::unique_ptr<collective::Schedule>> schedules;
+  std::vector<std::unique_ptr<Schedule>> schedules;
   for (const auto& group : phase.groups) schedules.push_back(schedule_of(phase, group, size));
-  collective::RunOptions options = phase.run;
+  RunOptions options = phase.run;
   options.start =
       starts(phase, phase.inside_nodes ? fabric.spec().gpus_per_node : fabric.gpus(), spec, state);
   if (spec.flow) options.most_chunks = kMostChunksAtFlowLevel;
@@ -93,7 +92,7 @@ Run simulate(const Phase& phase, const fabric::Fabric& fabric, const network::Fa
 /// what a slow link holds up comes round a ring in one, ten windows of a pair, 2.5 MiB at least.
 Bytes first_size(const Phase& phase) {
   const auto n = static_cast<std::int64_t>(phase.groups[0].size());
-  const collective::Cutting& cutting = phase.choice.cutting;
+  const Cutting& cutting = phase.choice.cutting;
   const Bytes chunks = cutting.slice * static_cast<std::int64_t>(cutting.slices) *
                        static_cast<std::int64_t>(cutting.channels);
   const Bytes loop = phase.op == Op::kSendRecv ? chunks * phase.choice.slots * 4 : chunks * n;
@@ -205,13 +204,6 @@ std::optional<PhaseSamples::LinkLoad> busiest_link(const std::vector<Run>& state
 
 }  // namespace
 
-std::unique_ptr<collective::Schedule> schedule_of(const Phase& phase,
-                                                  const std::vector<base::Rank>& group,
-                                                  Bytes size) {
-  return phase.one_way ? collective::send_recv_pair(group, size, phase.choice.cutting)
-                       : collective::make(phase.op, group, size, phase.choice);
-}
-
 void add_counters(Counters& sum, const Counters& more) {
   sum.events += more.events;
   sum.packet_hops += more.packet_hops;
@@ -231,28 +223,6 @@ void add_counters(Counters& sum, const Counters& more) {
   sum.max_queue_bytes = std::max(sum.max_queue_bytes, more.max_queue_bytes);
 }
 
-Phase of_all_gpus(Op op, Bytes size, const fabric::Fabric& fabric,
-                  const collective::Machine& machine, const collective::Wishes& wishes) {
-  Phase phase;
-  phase.name = std::string(collective::name_of(op));
-  phase.op = op;
-  phase.size = size;
-  auto& group = phase.groups.emplace_back();
-  for (int r = 0; r < fabric.gpus(); ++r) group.emplace_back(static_cast<std::uint32_t>(r));
-  phase.choice = collective::choose(op, size, group, machine, wishes);
-  phase.run = collective::run_options(group, phase.choice, machine);
-  phase.inside_nodes = fabric.spec().nodes == 1;
-  return phase;
-}
-
-Phase first_node(const Phase& phase, int gpus_per_node) {
-  Phase first = phase;
-  std::erase_if(first.groups, [&](const auto& group) {
-    return group.front().index() >= static_cast<std::uint32_t>(gpus_per_node);
-  });
-  return first;
-}
-
 // What the first two sizes of the ladder send between nodes, or all of it where that is less;
 // each packet and its acknowledgement cross four links or so.
 double packet_hops(const Phase& phase, const SamplingSpec& spec, int gpus_per_node) {
@@ -265,7 +235,7 @@ double packet_hops(const Phase& phase, const SamplingSpec& spec, int gpus_per_no
   }));
   const auto n = static_cast<double>(group.size());
   const double senders = phase.op == Op::kAllToAll ? n - local : n / local;
-  const double factor = collective::busbw_factor(phase.op, static_cast<int>(group.size()));
+  const double factor = busbw_factor(phase.op, static_cast<int>(group.size()));
   const double whole = static_cast<double>(phase.size.count());
   const double ladder = 3.0 * static_cast<double>(first_size(phase).count()) / kPieces;
   return (spec.whole ? whole : std::min(whole, ladder)) * factor * senders *
@@ -296,10 +266,10 @@ PhaseSamples sample(const Phase& phase, const fabric::Fabric& fabric,
 bool alike(const Phase& one, const Phase& other) {
   const auto half_of_a_ring = [](const Phase& phase) {
     return (phase.op == Op::kAllGather || phase.op == Op::kReduceScatter) &&
-           phase.choice.algorithm == collective::Algorithm::kRing;
+           phase.choice.algorithm == Algorithm::kRing;
   };
-  const collective::Cutting& a = one.choice.cutting;
-  const collective::Cutting& b = other.choice.cutting;
+  const Cutting& a = one.choice.cutting;
+  const Cutting& b = other.choice.cutting;
   return half_of_a_ring(one) && half_of_a_ring(other) && one.groups == other.groups &&
          one.choice.protocol == other.choice.protocol && one.choice.slots == other.choice.slots &&
          a.channels == b.channels && a.slice == b.slice && a.slices == b.slices &&
@@ -330,4 +300,4 @@ PhaseSamples at_size(PhaseSamples samples, Bytes size) {
   return samples;
 }
 
-}  // namespace fabricast::training
+}  // namespace fabricast::collective

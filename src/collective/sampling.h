@@ -4,12 +4,12 @@
 // simulated until their marginal rate is steady and then extrapolated, with a stated error.
 
 #include "base/progress.h"
+#include "collective/phase.h"
 #include "network/background.h"
 #include "network/network.h"
 #include "network/phase_cache.h"
-#include "training/plan.h"
 
-namespace fabricast::training {
+namespace fabricast::collective {
 
 struct SamplingSpec {
   int states = 16;
@@ -28,19 +28,6 @@ struct SamplingSpec {
   std::uint64_t hops_per_run = 1'000'000;
 };
 
-/// One collective of all GPUs, as NCCL would run it but for the wishes.
-Phase of_all_gpus(collective::Op op, base::Bytes size, const fabric::Fabric& fabric,
-                  const collective::Machine& machine, const collective::Wishes& wishes = {});
-
-/// What goes on in the first node of a phase that leaves none: all nodes do the same.
-/// PRECONDITION: phase.inside_nodes.
-Phase first_node(const Phase& phase, int gpus_per_node);
-
-/// What a group of the phase does with `size`.
-std::unique_ptr<collective::Schedule> schedule_of(const Phase& phase,
-                                                  const std::vector<base::Rank>& group,
-                                                  base::Bytes size);
-
 /// Packet-hops that sampling a phase packet by packet takes, to an order of magnitude.
 double packet_hops(const Phase& phase, const SamplingSpec& spec, int gpus_per_node);
 
@@ -58,4 +45,4 @@ network::PhaseSamples at_size(network::PhaseSamples samples, base::Bytes size);
 /// Adds `more` to `sum`; maxima stay maxima.
 void add_counters(network::Counters& sum, const network::Counters& more);
 
-}  // namespace fabricast::training
+}  // namespace fabricast::collective
