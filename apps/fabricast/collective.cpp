@@ -256,9 +256,11 @@ void add_collective(CLI::App& program, Chosen& chosen) {
                    "MIN[:MAX[:FACTOR]] in bytes (default: 8:16G, factor 2)")
       ->type_name("SIZES");
   command
-      ->add_option("--algorithm", flags->algorithm,
-                   "ring, tree, nvls, nvls-tree, sharp, halving-doubling or hierarchical (default: "
-                   "NCCL's choice)")
+      ->add_option(
+          "--algorithm", flags->algorithm,
+          "ring, tree, nvls, nvls-tree, sharp, halving-doubling, hierarchical, one-shot or "
+          "two-shot (default: "
+          "NCCL's choice)")
       ->type_name("NAME");
   command->add_option("--protocol", flags->protocol, "ll, ll128 or simple (default: NCCL's choice)")
       ->type_name("NAME");

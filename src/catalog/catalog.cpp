@@ -123,6 +123,7 @@ Catalog Catalog::load(const std::string& directory) {
   read_records(directory, "switches", c.switches_, c.entries_);
   read_records(directory, "cables", c.cables_, c.entries_);
   read_records(directory, "models", c.models_, c.entries_);
+  read_records(directory, "engines", c.engines_, c.entries_);
   read_records(directory, "prices", c.prices_, c.entries_);
   read_records(directory, "reliability", c.reliabilities_, c.entries_);
   const CatalogFile fabrics(directory + "/fabrics.yaml");
@@ -167,6 +168,9 @@ const Slot& Catalog::slot(std::string_view id, const base::Location& where) cons
 }
 const Host& Catalog::host(std::string_view id, const base::Location& where) const {
   return find(hosts_, "host", id, where);
+}
+const ServingEngine& Catalog::engine(std::string_view id, const base::Location& where) const {
+  return find(engines_, "serving engine", id, where);
 }
 const Switch& Catalog::network_switch(std::string_view id, const base::Location& where) const {
   return find(switches_, "switch", id, where);

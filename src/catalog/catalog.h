@@ -28,14 +28,14 @@ struct Value {
 
 /// One thing of the catalogue with the provenance of each of its values.
 struct Entry {
-  std::string category;  ///< "gpus", "adapters", "slots", "hosts", "switches", "cables", "models",
-                         ///< "prices", "reliability", "fabrics"
+  std::string category;  ///< "gpus", "adapters", "slots", "hosts", "engines", "switches", "cables",
+                         ///< "models", "prices", "reliability", "fabrics"
   std::string id;
   std::string name;
   std::vector<Value> values;
 };
 
-enum class Precision { kFp32, kBf16, kFp8, kFp4 };
+enum class Precision { kFp32, kBf16, kInt8, kFp8, kFp4 };
 std::string_view name_of(Precision precision);
 
 /// How long a matrix product takes on a GPU, fitted to measured ones (docs/models/gpu.md, section
@@ -75,6 +75,7 @@ struct Gpu {
   std::string architecture;       ///< "hopper", "blackwell", ...: GPUs that share coefficients
   double fp32_tflops = 0;
   double bf16_tflops = 0;
+  double int8_tops = 0;
   double fp8_tflops = 0;
   double fp4_tflops = 0;
   double memory_gb = 0;               ///< decimal GB
@@ -87,7 +88,7 @@ struct Gpu {
   double pcie_gb_per_s = 0;  ///< per direction, GB/s
   int sms = 0;               ///< streaming multiprocessors, or compute units
   GemmCurve gemm_bf16;       ///< of FP32, too
-  GemmCurve gemm_fp8;        ///< of FP4, too
+  GemmCurve gemm_fp8;        ///< of INT8 and FP4, too
   AttentionCurve attention;
   DecodeCurve decode;
   double sustained_share = 0;  ///< of the rate of single kernels that a load of minutes keeps, 0..1
@@ -214,6 +215,22 @@ struct LanguageModel {
   double published_parameters_b = 0;  ///< as its authors state, 1e9
 };
 
+/// A serving engine with its defaults (docs/models/serving.md, section 2). Names are vLLM's.
+struct ServingEngine {
+  std::string id;
+  std::string name;
+  int max_num_seqs = 0;            ///< sequences in a batch
+  int max_num_batched_tokens = 0;  ///< tokens of a batch
+  int block_size = 0;              ///< tokens of a block of cached keys and values
+  bool chunked_prefill = true;     ///< prompts are cut to share batches with generation
+  bool prefix_caching = true;
+  double gpu_memory_utilization = 0;  ///< share of a GPU's memory that the engine takes
+  double step_us = 0;                 ///< of the host per batch, during which the GPU waits
+  double sequence_us = 0;             ///< the same per sequence of the batch
+  double custom_all_reduce_kb =
+      0;  ///< inside nodes, up to this size, it sums by kernels of its own
+};
+
 /// ISO 4217's code for "no currency".
 inline constexpr std::string_view kNoCurrency = "XXX";
 
@@ -260,6 +277,7 @@ class Catalog {
   const Adapter& adapter(std::string_view id, const base::Location& where = {}) const;
   const Slot& slot(std::string_view id, const base::Location& where = {}) const;
   const Host& host(std::string_view id, const base::Location& where = {}) const;
+  const ServingEngine& engine(std::string_view id, const base::Location& where = {}) const;
   const Switch& network_switch(std::string_view id, const base::Location& where = {}) const;
   const Cable& cable(std::string_view id, const base::Location& where = {}) const;
   const LanguageModel& model(std::string_view id, const base::Location& where = {}) const;
@@ -271,6 +289,7 @@ class Catalog {
   const std::vector<Adapter>& adapters() const { return adapters_; }
   const std::vector<Slot>& slots() const { return slots_; }
   const std::vector<Host>& hosts() const { return hosts_; }
+  const std::vector<ServingEngine>& engines() const { return engines_; }
   const std::vector<Switch>& switches() const { return switches_; }
   const std::vector<Cable>& cables() const { return cables_; }
   const std::vector<LanguageModel>& models() const { return models_; }
@@ -292,6 +311,7 @@ class Catalog {
   std::vector<Adapter> adapters_;
   std::vector<Slot> slots_;
   std::vector<Host> hosts_;
+  std::vector<ServingEngine> engines_;
   std::vector<Switch> switches_;
   std::vector<Cable> cables_;
   std::vector<LanguageModel> models_;

@@ -120,6 +120,7 @@ const std::vector<RecordParameter<Gpu>>& parameters_of(const Gpu*) {
       text("architecture", &Gpu::architecture),
       number("fp32_tflops", &Gpu::fp32_tflops, 0, 1e6),
       number("bf16_tflops", &Gpu::bf16_tflops, 0, 1e6),
+      number("int8_tops", &Gpu::int8_tops, 0, 1e6),
       number("fp8_tflops", &Gpu::fp8_tflops, 0, 1e6),
       number("fp4_tflops", &Gpu::fp4_tflops, 0, 1e6),
       number("memory_gb", &Gpu::memory_gb, 1, 1e5),
@@ -207,6 +208,22 @@ const std::vector<RecordParameter<Host>>& parameters_of(const Host*) {
       number("memory_share", &Host::memory_share, 0.01, 1),
       number("copy_chunk_kb", &Host::copy_chunk_kb, 0.001, 1e6),
       number("copy_latency_us", &Host::copy_latency_us, 0, 1e4),
+  };
+  return table;
+}
+
+const std::vector<RecordParameter<ServingEngine>>& parameters_of(const ServingEngine*) {
+  using E = ServingEngine;
+  static const std::vector<RecordParameter<E>> table = {
+      count("max_num_seqs", &E::max_num_seqs, 1, 1 << 20),
+      count("max_num_batched_tokens", &E::max_num_batched_tokens, 1, 1 << 20),
+      count("block_size", &E::block_size, 1, 4096),
+      flag("chunked_prefill", &E::chunked_prefill),
+      flag("prefix_caching", &E::prefix_caching),
+      number("gpu_memory_utilization", &E::gpu_memory_utilization, 0.01, 1),
+      number("step_us", &E::step_us, 0, 1e6),
+      number("sequence_us", &E::sequence_us, 0, 1e6),
+      number("custom_all_reduce_kb", &E::custom_all_reduce_kb, 0, 1e6),
   };
   return table;
 }
@@ -314,6 +331,8 @@ void check(const Reliability&, const base::Location&) {}
 
 void check(const Host&, const base::Location&) {}
 
+void check(const ServingEngine&, const base::Location&) {}
+
 void check(const Switch& network_switch, const base::Location& where) {
   if (network_switch.link_layer == LinkLayer::kEthernet && network_switch.buffer_mb <= 0) {
     throw base::input_error(where, "an Ethernet switch without `buffer_mb`", "a buffer above 0");
@@ -368,6 +387,8 @@ double Gpu::peak_tflops(Precision precision) const {
   switch (precision) {
     case Precision::kFp32:
       return fp32_tflops;
+    case Precision::kInt8:
+      return int8_tops;
     case Precision::kFp8:
       return fp8_tflops;
     case Precision::kFp4:
@@ -379,7 +400,7 @@ double Gpu::peak_tflops(Precision precision) const {
 }
 
 const GemmCurve& Gpu::gemm_curve(Precision precision) const {
-  const bool narrow = precision == Precision::kFp8 || precision == Precision::kFp4;
+  const bool narrow = precision != Precision::kFp32 && precision != Precision::kBf16;
   return narrow && gemm_fp8.efficiency > 0 ? gemm_fp8 : gemm_bf16;
 }
 
@@ -387,6 +408,8 @@ std::string_view name_of(Precision precision) {
   switch (precision) {
     case Precision::kFp32:
       return "fp32";
+    case Precision::kInt8:
+      return "int8";
     case Precision::kFp8:
       return "fp8";
     case Precision::kFp4:

@@ -16,7 +16,7 @@ namespace {
 using Pair = std::pair<std::string_view, std::string_view>;
 
 /// By the end of a key; an end that contains another comes first.
-constexpr std::array<Pair, 20> kUnits = {{
+constexpr std::array<Pair, 21> kUnits = {{
     {"parameters_b", "billion"},
     {"_gt_per_s", "GT/s"},
     {"_gb_per_s", "GB/s"},
@@ -24,6 +24,7 @@ constexpr std::array<Pair, 20> kUnits = {{
     {"_ns_per_m", "ns/m"},
     {"_w_per_end", "W"},
     {"_tflops", "TFLOP/s"},
+    {"_tops", "TOP/s"},
     {"_rate_mps", "messages/us"},
     {"_gbps", "Gb/s"},
     {"_mbps", "Mb/s"},
@@ -40,9 +41,10 @@ constexpr std::array<Pair, 20> kUnits = {{
 }};
 
 /// What 0 stands for where it is no amount.
-constexpr std::array<Pair, 20> kZeros = {{
+constexpr std::array<Pair, 21> kZeros = {{
     {"fp32_tflops", "no such units"},
     {"bf16_tflops", "no such units"},
+    {"int8_tops", "no such units"},
     {"fp8_tflops", "no such units"},
     {"fp4_tflops", "no such units"},
     {"nvlink_gb_per_s", "no NVLink"},

@@ -26,10 +26,13 @@ enum class Algorithm {
   kSharp,            ///< in the switches of InfiniBand; inside nodes NVLS or a chain
   kHalvingDoubling,  ///< not NCCL's
   kHierarchical,     ///< not NCCL's
+  kOneShot,          ///< of serving engines, in one node: direct_all_reduce
+  kTwoShot,          ///< the same
   kPointToPoint,     ///< alltoall and sendrecv
 };
 enum class Protocol { kLl, kLl128, kSimple };
-/// "ring", "tree", "nvls", "nvls-tree", "sharp", "halving-doubling", "hierarchical", "p2p".
+/// "ring", "tree", "nvls", "nvls-tree", "sharp", "halving-doubling", "hierarchical",
+/// "one-shot", "two-shot", "p2p".
 std::string_view name_of(Algorithm algorithm);
 /// "ll", "ll128", "simple".
 std::string_view name_of(Protocol protocol);

@@ -7,7 +7,6 @@
 #include "base/random.h"
 #include "base/statistics.h"
 #include "collective/run.h"
-#include "network/probes.h"
 
 namespace fabricast::collective {
 namespace {
@@ -221,6 +220,34 @@ void add_counters(Counters& sum, const Counters& more) {
   sum.cpu_busy += more.cpu_busy;
   sum.cores = std::max(sum.cores, more.cores);
   sum.max_queue_bytes = std::max(sum.max_queue_bytes, more.max_queue_bytes);
+}
+
+network::NetworkMetrics loaded_metrics(const std::vector<const PhaseSamples*>& phases,
+                                       const fabric::Fabric& fabric, Counters& counters) {
+  Counters sum;
+  double simulated = 0;
+  std::vector<double> latencies;
+  for (const PhaseSamples* samples : phases) {
+    add_counters(sum, samples->counters);
+    simulated += samples->simulated_s;
+    latencies.insert(latencies.end(), samples->probe_latencies_us.begin(),
+                     samples->probe_latencies_us.end());
+  }
+  network::NetworkMetrics metrics;
+  if (!latencies.empty()) {
+    metrics.latency_loaded_p50_us = base::percentile(latencies, 50);
+    metrics.latency_loaded_p99_us = base::percentile(latencies, 99);
+  }
+  const auto percent = [](double part, double whole) { return whole > 0 ? 100 * part / whole : 0; };
+  const auto packets = static_cast<double>(sum.data_packets);
+  metrics.pfc_pause_pct =
+      percent(sum.paused.s(), static_cast<double>(fabric.ports().size()) * simulated);
+  metrics.ecn_marked_pct = percent(static_cast<double>(sum.ecn_marked_packets), packets);
+  metrics.retransmitted_pct = percent(static_cast<double>(sum.retransmitted_packets), packets);
+  metrics.dropped_packets = static_cast<double>(sum.dropped_packets);
+  metrics.host_cpu_pct = percent(sum.cpu_busy.s(), sum.cores * simulated);
+  counters = sum;
+  return metrics;
 }
 
 // What the first two sizes of the ladder send between nodes, or all of it where that is less;

@@ -8,6 +8,7 @@
 #include "network/background.h"
 #include "network/network.h"
 #include "network/phase_cache.h"
+#include "network/probes.h"
 
 namespace fabricast::collective {
 
@@ -41,6 +42,11 @@ bool alike(const Phase& one, const Phase& other);
 /// What the samples of a phase say of one that is alike and of this size.
 /// PRECONDITION: samples.extrapolated and no less than what was simulated.
 network::PhaseSamples at_size(network::PhaseSamples samples, base::Bytes size);
+
+/// What a network showed under the phases: shares of their simulated time. `counters` gets the sum.
+/// Latency and bandwidth of an idle network stay 0.
+network::NetworkMetrics loaded_metrics(const std::vector<const network::PhaseSamples*>& phases,
+                                       const fabric::Fabric& fabric, network::Counters& counters);
 
 /// Adds `more` to `sum`; maxima stay maxima.
 void add_counters(network::Counters& sum, const network::Counters& more);

@@ -146,6 +146,9 @@ std::unique_ptr<Schedule> halving_doubling(std::vector<base::Rank> group, base::
 /// PRECONDITION: the group is two or more nodes of two or more ranks.
 std::unique_ptr<Schedule> hierarchical(std::vector<base::Rank> group, base::Bytes size,
                                        Cutting cutting);
+/// all_reduce in which everybody reads every peer's buffer, whole or in two passes over parts.
+std::unique_ptr<Schedule> direct_all_reduce(std::vector<base::Rank> group, base::Bytes size,
+                                            bool two_shots);
 std::unique_ptr<Schedule> pairwise_all_to_all(std::vector<base::Rank> group, base::Bytes size,
                                               Cutting cutting);
 std::unique_ptr<Schedule> send_recv_ring(std::vector<base::Rank> group, base::Bytes size,

@@ -73,6 +73,7 @@ double element_bytes(Precision precision) {
   switch (precision) {
     case Precision::kFp32:
       return 4;
+    case Precision::kInt8:
     case Precision::kFp8:
       return 1;
     case Precision::kFp4:
@@ -107,7 +108,9 @@ double gemm_s(const Gpu& gpu, Precision precision, const GemmShape& shape) {
       if (tiles >= sms) break;  // further cuts only add work
     }
   }
-  const double bytes = shape.groups * (element_bytes(precision) * (shape.m + shape.n) * shape.k +
+  const double element = element_bytes(precision);
+  const double weight = shape.weight_bytes > 0 ? shape.weight_bytes : element;
+  const double bytes = shape.groups * ((element * shape.m + weight * shape.n) * shape.k +
                                        shape.result_bytes * shape.m * shape.n);
   return curve.fixed_us * 1e-6 + roofs(computing, bytes / (memory_rate(gpu) * curve.memory_share));
 }
@@ -142,8 +145,8 @@ double decode_attention_s(const Gpu& gpu, const DecodeShape& shape) {
 
 Gpu sustained(const Gpu& gpu) {
   Gpu slower = gpu;
-  for (double* peak :
-       {&slower.fp32_tflops, &slower.bf16_tflops, &slower.fp8_tflops, &slower.fp4_tflops}) {
+  for (double* peak : {&slower.fp32_tflops, &slower.bf16_tflops, &slower.int8_tops,
+                       &slower.fp8_tflops, &slower.fp4_tflops}) {
     *peak *= gpu.sustained_share;
   }
   return slower;

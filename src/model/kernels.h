@@ -18,6 +18,8 @@ struct GemmShape {
   double k = 0;
   double groups = 1;
   double result_bytes = 2;  ///< moved per element of the result; 8 where it is added to fp32
+  double weight_bytes =
+      0;  ///< per element of the k x n operand, where it is widened on its way; 0: none is
 };
 double gemm_s(const catalog::Gpu& gpu, catalog::Precision precision, const GemmShape& shape);
 inline double gemm_s(const catalog::Gpu& gpu, catalog::Precision precision, double m, double n,

@@ -43,6 +43,7 @@ BytesPerParameter bytes_per_parameter(catalog::Precision precision) {
       return {.weights = kFp32WeightBytes, .optimizer = kFp32OptimizerBytes};
     case catalog::Precision::kFp4:
       return {.copies = kFp4CopyBytes};
+    case catalog::Precision::kInt8:
     case catalog::Precision::kFp8:
     case catalog::Precision::kBf16:
       break;

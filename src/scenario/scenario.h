@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +17,9 @@
 #include "base/error.h"
 #include "catalog/catalog.h"
 #include "fabric/fabric.h"
+#include "model/inference.h"
 #include "model/model.h"
+#include "scenario/request_trace.h"
 
 namespace fabricast::base::yaml {
 struct Node;
@@ -86,20 +89,74 @@ struct TrainingSpec {
 };
 
 enum class SloMetric { kTtft, kTpot, kLatency };
-enum class ArrivalKind { kPoisson, kGamma, kTrace };
+/// "ttft", "tpot", "latency".
+std::string_view name_of(SloMetric metric);
+enum class ArrivalKind {
+  kPoisson,
+  kGamma,   ///< gaps of a gamma distribution
+  kTrace,   ///< as a file has them
+  kClosed,  ///< so many clients, each of which sends when it has its answer
+};
+enum class Balancer {
+  kRoundRobin,
+  kLeastOutstanding,
+  kPrefixAware,  ///< where most of the prompt is cached, unless that replica is far behind
+};
+
+/// Tokens of a prompt or an answer: all alike, or drawn.
+struct LengthSpec {
+  enum class Kind { kFixed, kUniform, kExponential, kLognormal };
+  Kind kind = Kind::kFixed;
+  double mean = 0;
+  double variation = 0;  ///< kLognormal: sigma/mu
+  int least = 1;
+  int most = 1;
+};
+
+/// From `at_s` on the rate is `share` of the stated one.
+struct RateStep {
+  double at_s = 0;
+  double share = 1;
+};
+
+/// Replicas that work on prompts alone and hand what they have cached to the others.
+struct DisaggregationSpec {
+  int prefill_replicas = 0;
+  int prefill_tp = 1;
+};
+
+/// Replicas that come and go with the load.
+struct ScalingSpec {
+  enum class LoadFrom { kStorage, kLocal, kPeer };
+  int min_replicas = 1;
+  int max_replicas = 1;
+  double target_outstanding = 0;  ///< requests per replica at which one more is wanted
+  double interval_s = 10;         ///< between two looks
+  double idle_s = 60;             ///< with less to do than the others could take over, it leaves
+  double provision_s = 0;         ///< until a node is there
+  double warm_up_s = 0;           ///< from the last weight to the first request
+  LoadFrom from = LoadFrom::kStorage;
+  double gb_per_s = 0;  ///< that storage gives in all, or the disks of a node; unused of kPeer
+};
 
 struct ServingSpec {
   catalog::LanguageModel model;
-  catalog::Precision precision = catalog::Precision::kBf16;
-  int context = 0;
-  int output = 0;
-  int prefix_cached = 0;
+  model::InferenceShape shape;
+  catalog::ServingEngine engine;  ///< with the scenario's values
+  LengthSpec context;             ///< tokens of a prompt, cached ones included
+  LengthSpec output;
+  int prefix_cached = 0;  ///< leading tokens that all prompts share
   ArrivalKind arrival = ArrivalKind::kPoisson;
-  double qps = 0;                ///< mean rate; of a trace the file says it
-  double arrival_variation = 1;  ///< kGamma: sigma/mu of the gap between two requests
-  std::string trace;             ///< kTrace: path of the file
-  int tp = 1;
-  int pp = 1;
+  double qps = 0;                             ///< mean rate; of a trace the file says it
+  double arrival_variation = 1;               ///< kGamma: sigma/mu of the gap between two requests
+  int concurrency = 0;                        ///< kClosed
+  std::shared_ptr<const RequestTrace> trace;  ///< kTrace
+  std::vector<RateStep> profile;
+  Balancer balancer = Balancer::kLeastOutstanding;
+  std::optional<DisaggregationSpec> disaggregation;
+  std::optional<ScalingSpec> scaling;
+  std::optional<double> duration_s;      ///< of the run that is reported; none: as it takes
+  std::optional<std::int64_t> requests;  ///< the same
   SloMetric slo_metric = SloMetric::kTtft;
   double slo_percentile = 99;
   double slo_ms = 100;
@@ -187,7 +244,7 @@ ValidScenario parse_system(const std::string& text, const std::string& file_name
 /// number `fabric`. Any other error comes back as it is.
 base::Error located(const base::Error& error, const ValidScenario& scenario, std::size_t fabric);
 
-/// Throws base::Error (input) on what parses but this version does not simulate: serving workloads,
+/// Throws base::Error (input) on what parses but this version does not simulate:
 /// faults that begin or end during the job, tenants given by their scenario, a partial node, some
 /// topologies. Names the key and what works.
 void require_simulated(const ValidScenario& scenario);

@@ -71,7 +71,6 @@ void require_no_reduction(const ValidScenario& scenario) {
 void require_simulated(const ValidScenario& scenario) {
   const Refusals refuse(scenario);
   const auto* training = std::get_if<TrainingSpec>(&scenario.workload);
-  refuse.unless(training != nullptr, "workload.kind", "a serving workload", "`training`");
   for (std::size_t i = 0; i < scenario.faults.size(); ++i) {
     const Fault& fault = scenario.faults[i];
     const bool begins = fault.at_ms > 0;
@@ -86,7 +85,7 @@ void require_simulated(const ValidScenario& scenario) {
   }
   require_simulated_cluster(scenario);
   require_no_reduction(scenario);
-  require_rails(refuse, scenario, *training);
+  if (training != nullptr) require_rails(refuse, scenario, *training);
 }
 
 }  // namespace fabricast::scenario

@@ -16,13 +16,25 @@ catalog::LanguageModel read_model(Fields& fields, const Context& context) {
   return catalog::read_hugging_face_config(context.existing_file(name, where));
 }
 
-catalog::Precision read_precision(Fields& fields) {
-  constexpr catalog::Precision kPrecisions[] = {catalog::Precision::kBf16, catalog::Precision::kFp8,
-                                                catalog::Precision::kFp4,
-                                                catalog::Precision::kFp32};
+namespace {
+
+/// The first is meant where nothing is said.
+catalog::Precision choose(Fields& fields, const std::vector<catalog::Precision>& precisions) {
   std::vector<std::string> names;
-  for (const auto precision : kPrecisions) names.emplace_back(catalog::name_of(precision));
-  return kPrecisions[fields.choice("precision", names, 0)];
+  for (const auto precision : precisions) names.emplace_back(catalog::name_of(precision));
+  return precisions[fields.choice("precision", names, 0)];
+}
+
+}  // namespace
+
+catalog::Precision read_precision(Fields& fields) {
+  using P = catalog::Precision;
+  return choose(fields, {P::kBf16, P::kFp8, P::kFp4, P::kFp32});
+}
+
+catalog::Precision read_serving_precision(Fields& fields) {
+  using P = catalog::Precision;
+  return choose(fields, {P::kBf16, P::kFp8, P::kFp4, P::kInt8, P::kFp32});
 }
 
 WorkloadRequest read_workload(Fields fields, const Context& context) {

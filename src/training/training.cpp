@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "base/statistics.h"
+#include "collective/losses.h"
 #include "training/losses.h"
 #include "training/plan.h"
 #include "training/step.h"
@@ -92,32 +93,6 @@ double percent(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
 }
 
-/// Shares over the simulated time of all phases between nodes.
-void fill_network(const std::vector<const PhaseSamples*>& between, const fabric::Fabric& fabric,
-                  Result& result) {
-  network::Counters sum;
-  double simulated = 0;
-  std::vector<double> latencies;
-  for (const PhaseSamples* samples : between) {
-    collective::add_counters(sum, samples->counters);
-    simulated += samples->simulated_s;
-    latencies.insert(latencies.end(), samples->probe_latencies_us.begin(),
-                     samples->probe_latencies_us.end());
-  }
-  network::NetworkMetrics& m = result.network;
-  if (!latencies.empty()) {
-    m.latency_loaded_p50_us = base::percentile(latencies, 50);
-    m.latency_loaded_p99_us = base::percentile(latencies, 99);
-  }
-  const auto packets = static_cast<double>(sum.data_packets);
-  m.pfc_pause_pct = percent(sum.paused.s(), static_cast<double>(fabric.ports().size()) * simulated);
-  m.ecn_marked_pct = percent(static_cast<double>(sum.ecn_marked_packets), packets);
-  m.retransmitted_pct = percent(static_cast<double>(sum.retransmitted_packets), packets);
-  m.dropped_packets = static_cast<double>(sum.dropped_packets);
-  m.host_cpu_pct = percent(sum.cpu_busy.s(), sum.cores * simulated);
-  result.counters = sum;
-}
-
 void fill_step(const std::vector<Step>& steps, const scenario::ValidScenario& scenario,
                const scenario::TrainingSpec& spec, Result& result) {
   Breakdown& mean = result.breakdown_s;
@@ -195,7 +170,7 @@ Study study(const Job& job, const Options& options) {
   study.plan.step.nodes = job.fabric.spec().nodes;
   study.plan.step.host_delay_s = spec.stragglers.host_delay_s;
   study.plan.step.timeouts = timeouts(study.plan, job.fabric, job.choice.profile);
-  study.plan.step.timeout_s = timeout_s(job.choice.profile);
+  study.plan.step.timeout_s = collective::timeout_s(job.choice.profile);
   study.plan.step.pace = paces(spec.stragglers, scenario.cluster.gpus, scenario.seed);
   SamplingSpec sampling = sampling_spec(scenario, options);
   sampling.mean_background = collective::mean_background(
@@ -218,7 +193,7 @@ Study study(const Job& job, const Options& options) {
     result.phases.push_back(report_of(phase, *samples, flow, job.fabric));
   }
   result.packets = !between.empty() || dominating(study.plan) == nullptr;
-  fill_network(between, job.fabric, result);
+  result.network = collective::loaded_metrics(between, job.fabric, result.counters);
   const network::Factory& idle = sampler.factory(!result.packets);
   result.network.latency_us = network::idle_latency_us(idle, job.fabric);
   result.network.bandwidth_gbps = network::bandwidth_gbps(idle, job.fabric, Bytes(kBandwidthProbe));

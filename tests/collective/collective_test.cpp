@@ -265,6 +265,8 @@ std::vector<Kind> every_kind(std::uint32_t nodes, Bytes size, std::uint32_t chan
   all.push_back({"tree", tree(group, size, cutting)});
   all.push_back({"halving-doubling", halving_doubling(group, size, cutting)});
   all.push_back({"pairwise", pairwise_all_to_all(group, size, cutting)});
+  all.push_back({"one-shot", direct_all_reduce(group, size, false)});
+  all.push_back({"two-shot", direct_all_reduce(group, size, true)});
   all.push_back({"sendrecv", send_recv_ring(group, size, cutting)});
   all.push_back({"pair", send_recv_pair(ranks(2), size, cutting)});
   if (nodes > 1) {
@@ -327,7 +329,8 @@ TEST(EverySchedule, an_all_reduce_sends_2_n_minus_1_times_the_buffer) {
     const Bytes size(1'000'003);
     for (const Kind& kind : every_kind(nodes, size)) {
       const bool all_reduce = kind.name == "ring all_reduce" || kind.name == "tree" ||
-                              kind.name == "halving-doubling" || kind.name == "hierarchical";
+                              kind.name == "two-shot" || kind.name == "halving-doubling" ||
+                              kind.name == "hierarchical";
       if (!all_reduce && kind.name != "nvls-tree") continue;
       double bytes = 0;
       for (const auto& [pair, sum] : step_by_step(*kind.schedule)) {
