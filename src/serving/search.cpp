@@ -13,6 +13,7 @@ namespace {
 constexpr std::array<double, 11> kShares = {0.05, 0.1, 0.2, 0.3, 0.4, 0.5,
                                             0.6,  0.7, 0.8, 0.9, 0.95};
 constexpr int kBisections = 6;
+constexpr std::int64_t kGenerations = 20;
 // Twice the standard error of the mean of ten parts (Student's t, 9 degrees: 2.26).
 constexpr double kConfidence = 2.26;
 // Tokens that a run generates at least, and requests it has: enough for a percentile of 99, in a
@@ -80,10 +81,8 @@ std::int64_t Runner::concurrency() const {
   const scenario::ServingSpec& serving = *service_.serving;
   double sum = 0;
   for (const Pool& pool : service_.pools) {
-    const double tokens = serving.context.mean - serving.prefix_cached + serving.output.mean;
-    const double room = static_cast<double>(pool.cache_blocks) * serving.engine.block_size;
-    sum += std::clamp(room / tokens, 1.0, 1.0 * serving.engine.max_num_seqs) *
-           pool.deployment.replicas * pool.deployment.shape.dp;
+    sum += sequences_at_once(pool, serving) * pool.deployment.replicas *
+           pool.deployment.shape.dp;
   }
   return static_cast<std::int64_t>(std::ceil(sum));
 }
@@ -94,21 +93,22 @@ Percentiles percentiles_of(const base::Histogram& seconds) {
   return {1e3 * seconds.mean(), ms(50), ms(90), ms(95), ms(99)};
 }
 
-// The first sequences start together; what they leave behind is steady after two generations.
+// The first sequences start together; what they leave behind is steady after two generations. Those
+// of equal lengths go on coming and going in waves, so that a part is two generations long.
 Estimate capacity(const Runner& run) {
   RunSpec spec;
   spec.saturate = true;
   spec.warm_up = 2 * run.concurrency();
-  spec.requests = spec.warm_up + std::max(run.requests(), 4 * run.concurrency());
+  spec.requests = spec.warm_up + std::max(run.requests(), kGenerations * run.concurrency());
   const RunResult result = run(spec);
-  Estimate estimate;
-  estimate.value = base::mean(result.parts_per_s);
+  // Seconds per request, which may be averaged.
+  std::vector<double> seconds;
+  for (const double per_s : result.parts_per_s) seconds.push_back(1 / per_s);
+  const double mean = base::mean(seconds);
   const auto parts = static_cast<double>(result.parts_per_s.size());
   const double error =
-      kConfidence * base::standard_deviation(result.parts_per_s) / std::sqrt(parts);
-  estimate.lo = std::max(0.0, estimate.value - error);
-  estimate.hi = estimate.value + error;
-  return estimate;
+      kConfidence * base::standard_deviation(seconds) / std::sqrt(parts);
+  return {1 / mean, 1 / (mean + error), 1 / std::max(mean / 2, mean - error)};
 }
 
 SloSearch slo_search(const Runner& run, double capacity_qps) {

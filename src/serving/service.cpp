@@ -288,12 +288,16 @@ void Service::dispatch(std::uint32_t index) {
 void Service::saturate(std::uint32_t index) {
   Replica& replica = replicas_[index];
   if (index >= fronts_) return;
+  const double at_once = sequences_at_once(*replica.pool, serving_);
+  const auto began = net_.now() == Time() && replica.in_flight == 0
+                         ? static_cast<std::size_t>(at_once)
+                         : std::size_t{0};
   for (Scheduler& rank : replica.ranks) {
     while (rank.waiting() < static_cast<std::size_t>(serving_.engine.max_num_seqs)) {
       const std::uint32_t job = new_job(source_.next().value());
       // Those that begin together are found at any point of their answer, as in a service that has
       // been at work for ever.
-      if (replica.in_flight == 0 && net_.now() == Time()) {
+      if (rank.outstanding() < began) {
         Request& request = jobs_[job].request;
         request.output = 1 + static_cast<int>(
                                  replica.random.below(static_cast<std::uint64_t>(request.output)));
@@ -716,6 +720,12 @@ RunResult Service::result() {
 }
 
 }  // namespace
+
+double sequences_at_once(const Pool& pool, const scenario::ServingSpec& serving) {
+  const double tokens = serving.context.mean - serving.prefix_cached + serving.output.mean;
+  const double room = static_cast<double>(pool.cache_blocks) * serving.engine.block_size;
+  return std::clamp(std::floor(room / tokens), 1.0, 1.0 * serving.engine.max_num_seqs);
+}
 
 RunResult run(const ServiceSpec& service, const RunSpec& spec, network::Network& network,
               const std::function<void(const RequestRecord&)>& trace) {

@@ -35,6 +35,9 @@ struct ServiceSpec {
   std::uint64_t seed = 1;
 };
 
+/// Sequences that one attention rank of a pool holds at once, on average.
+double sequences_at_once(const Pool& pool, const scenario::ServingSpec& serving);
+
 /// How a run goes.
 struct RunSpec {
   Arrivals arrivals = Arrivals::kAsStated;
