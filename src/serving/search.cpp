@@ -81,8 +81,7 @@ std::int64_t Runner::concurrency() const {
   const scenario::ServingSpec& serving = *service_.serving;
   double sum = 0;
   for (const Pool& pool : service_.pools) {
-    sum += sequences_at_once(pool, serving) * pool.deployment.replicas *
-           pool.deployment.shape.dp;
+    sum += sequences_at_once(pool, serving) * pool.deployment.replicas * pool.deployment.shape.dp;
   }
   return static_cast<std::int64_t>(std::ceil(sum));
 }
@@ -106,8 +105,7 @@ Estimate capacity(const Runner& run) {
   for (const double per_s : result.parts_per_s) seconds.push_back(1 / per_s);
   const double mean = base::mean(seconds);
   const auto parts = static_cast<double>(result.parts_per_s.size());
-  const double error =
-      kConfidence * base::standard_deviation(seconds) / std::sqrt(parts);
+  const double error = kConfidence * base::standard_deviation(seconds) / std::sqrt(parts);
   return {1 / mean, 1 / (mean + error), 1 / std::max(mean / 2, mean - error)};
 }
 

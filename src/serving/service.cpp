@@ -299,8 +299,8 @@ void Service::saturate(std::uint32_t index) {
       // been at work for ever.
       if (rank.outstanding() < began) {
         Request& request = jobs_[job].request;
-        request.output = 1 + static_cast<int>(
-                                 replica.random.below(static_cast<std::uint64_t>(request.output)));
+        request.output =
+            1 + static_cast<int>(replica.random.below(static_cast<std::uint64_t>(request.output)));
       }
       jobs_[job].replica = static_cast<int>(index);
       ++replica.serving;

@@ -169,12 +169,12 @@ RunSpec stated_run(const ServingSpec& spec, const Runner& runner, Result& result
   RunSpec run;
   result.offered_qps = spec.qps;
   result.simulated_qps = spec.qps;
-  const double most = kOfCapacity * result.capacity_qps.value;
-  if (spec.qps > most) {
-    run.rate = most / spec.qps;
-    result.simulated_qps = most;
+  const double capacity = result.capacity_qps.value;
+  if (capacity > 0 && spec.qps > kOfCapacity * capacity) {
+    run.rate = kOfCapacity * capacity / spec.qps;
+    result.simulated_qps = kOfCapacity * capacity;
   }
-  result.overloaded = spec.qps > result.capacity_qps.value;
+  result.overloaded = capacity > 0 && spec.qps > capacity;
   run.requests = spec.requests.value_or(spec.duration_s ? 0 : 2 * runner.requests());
   if (spec.duration_s) run.duration_s = *spec.duration_s;
   if (spec.trace && !spec.requests) {
@@ -232,13 +232,18 @@ Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricC
   const network::Factory& clock =
       sends ? sampler.factory(flows) : (networks.node ? networks.node : networks.packet);
   const Runner runner(prepared.service, clock, options.threads);
-  if (options.progress != nullptr) options.progress->note("capacity");
-  result.capacity_qps = capacity(runner);
-  if (options.progress != nullptr) options.progress->note("rates");
-  SloSearch search = slo_search(runner, result.capacity_qps.value);
-  result.slo_qps = search.slo_qps;
-  result.curve = std::move(search.curve);
-  if (options.progress != nullptr) options.progress->note("the stated rate");
+  const auto note = [&](const char* what) {
+    if (options.progress != nullptr) options.progress->note(what);
+  };
+  if (!options.stated_only) {
+    note("capacity");
+    result.capacity_qps = capacity(runner);
+    note("rates");
+    SloSearch search = slo_search(runner, result.capacity_qps.value);
+    result.slo_qps = search.slo_qps;
+    result.curve = std::move(search.curve);
+  }
+  note("the stated rate");
   fill_run(runner(stated_run(spec, runner, result), options.trace), result);
   if (spec.arrival == scenario::ArrivalKind::kClosed) {
     result.simulated_qps = result.goodput_qps / std::max(1e-9, result.slo_met_pct / 100);

@@ -112,6 +112,8 @@ struct Options {
   int states = 16;  ///< independent states per collective and size
   collective::Resolution resolution = collective::Resolution::kAuto;
   base::Progress* progress = nullptr;  ///< may be null
+  /// Only the run at the stated rate: capacity, SLO rate and curve stay empty.
+  bool stated_only = false;
   /// Gets every request of the run that is reported; may be empty.
   std::function<void(const RequestRecord&)> trace;
 };
