@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/kernels.h"
 #include "model/layer.h"
 
 namespace fabricast::model {
@@ -211,28 +210,23 @@ double InferenceTimes::head_s(int sequences) const {
   });
 }
 
-double InferenceTimes::attention_s(const PromptChunk& chunk, int window) const {
-  const double kv_heads = has_latent_attention(m_) ? m_.heads : m_.kv_heads;
-  return model::attention_s(gpu_, Precision::kBf16,
-                            {.batch = 1,
-                             .queries = chunk.queries,
-                             .keys = chunk.keys,
-                             .heads = 1.0 * m_.heads / shape_.tp,
-                             .kv_heads = std::max(1.0, kv_heads / shape_.tp),
-                             .head_dim = query_key_dim(m_),
-                             .value_dim = value_dim(m_),
-                             .window = 1.0 * window});
-}
-
 // All chunks of a batch are one kernel.
 double InferenceTimes::prompts_s(const std::vector<PromptChunk>& chunks) const {
   if (chunks.empty()) return 0;
-  const double fixed = gpu_.attention.fixed_us * 1e-6;
+  const double kv_heads = has_latent_attention(m_) ? m_.heads : m_.kv_heads;
   double sum = 0;
   for (const auto& [window, layers] : windows_) {
-    double kernel = fixed;
-    for (const PromptChunk& chunk : chunks) kernel += attention_s(chunk, window) - fixed;
-    sum += layers * kernel;
+    shapes_.clear();
+    for (const PromptChunk& chunk : chunks) {
+      shapes_.push_back({.queries = chunk.queries,
+                         .keys = chunk.keys,
+                         .heads = 1.0 * m_.heads / shape_.tp,
+                         .kv_heads = std::max(1.0, kv_heads / shape_.tp),
+                         .head_dim = query_key_dim(m_),
+                         .value_dim = value_dim(m_),
+                         .window = 1.0 * window});
+    }
+    sum += layers * attention_s(gpu_, Precision::kBf16, shapes_);
   }
   return sum;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "catalog/catalog.h"
+#include "model/kernels.h"
 
 namespace fabricast::model {
 
@@ -77,7 +78,6 @@ class InferenceTimes {
  private:
   double rank_s(double tokens) const;     ///< what a rank does with its own tokens
   double experts_s(double tokens) const;  ///< what is everybody's
-  double attention_s(const PromptChunk& chunk, int window) const;
 
   catalog::Gpu gpu_;
   catalog::LanguageModel m_;
@@ -93,6 +93,7 @@ class InferenceTimes {
   };
   std::vector<Kind> kinds_;
   std::vector<std::pair<int, double>> windows_;  ///< window, layers
+  mutable std::vector<AttentionShape> shapes_;   ///< room for those of a batch
   mutable std::vector<double> rank_times_;       ///< by tokens; negative: not known yet
   mutable std::vector<double> expert_times_;
   mutable std::vector<double> head_times_;

@@ -115,21 +115,67 @@ double gemm_s(const Gpu& gpu, Precision precision, const GemmShape& shape) {
   return curve.fixed_us * 1e-6 + roofs(computing, bytes / (memory_rate(gpu) * curve.memory_share));
 }
 
-double attention_s(const Gpu& gpu, Precision precision, const AttentionShape& shape) {
+namespace {
+
+/// What a shape asks of the GPU.
+struct AttentionWork {
+  double sm_s = 0;       ///< of SMs, all tiles together
+  double tiles = 0;      ///< of queries, over heads and sequences
+  double longest_s = 0;  ///< of one tile
+  double bytes = 0;
+};
+
+AttentionWork attention_work(const Gpu& gpu, Precision precision, const AttentionShape& shape) {
   const catalog::AttentionCurve& curve = gpu.attention;
   const double rate = sm_rate(gpu, gpu.peak_tflops(precision), curve.efficiency);
   const double blocks = std::ceil(shape.queries / kQueryTile);
   // Scores and values: two products, a multiply-add counts 2.
   const double key_s = 2 * kQueryTile * (shape.head_dim + shape.value_dim) / rate;
-  const double all = shape.batch * shape.heads / shape.shards *
-                     (keys_met(shape, blocks) + blocks * curve.depth) * key_s;
+  const double heads = shape.batch * shape.heads / shape.shards;
+  AttentionWork work;
+  work.tiles = heads * blocks;
+  work.sm_s = heads * (keys_met(shape, blocks) + blocks * curve.depth) * key_s;
   const double most = shape.keys - shape.queries + blocks * kQueryTile;
   const double longest = shape.window > 0 ? std::min(most, shape.window + kQueryTile) : most;
-  const double computing = std::max(all / gpu.sms, (longest + curve.depth) * key_s);
+  work.longest_s = (longest + curve.depth) * key_s;
   const double wide = shape.head_dim + shape.value_dim;
-  const double bytes = element_bytes(precision) * shape.batch / shape.shards * wide *
-                       (shape.queries * shape.heads + shape.keys * shape.kv_heads);
-  return curve.fixed_us * 1e-6 + computing + curve.passes * bytes / memory_rate(gpu);
+  work.bytes = element_bytes(precision) * shape.batch / shape.shards * wide *
+               (shape.queries * shape.heads + shape.keys * shape.kv_heads);
+  return work;
+}
+
+double attention_s(const Gpu& gpu, const AttentionWork& work) {
+  const catalog::AttentionCurve& curve = gpu.attention;
+  return curve.fixed_us * 1e-6 + std::max(work.sm_s / gpu.sms, work.longest_s) +
+         curve.passes * work.bytes / memory_rate(gpu);
+}
+
+}  // namespace
+
+double attention_s(const Gpu& gpu, Precision precision, const AttentionShape& shape) {
+  return attention_s(gpu, attention_work(gpu, precision, shape));
+}
+
+// Where a prompt goes on from what is cached, its few tiles meet many keys: they are cut in pieces
+// like those of generation while SMs are free (FlashAttention's num_splits).
+double attention_s(const Gpu& gpu, Precision precision, const std::vector<AttentionShape>& shapes) {
+  AttentionWork all;
+  for (const AttentionShape& shape : shapes) {
+    const AttentionWork work = attention_work(gpu, precision, shape);
+    all.sm_s += work.sm_s;
+    all.tiles += work.tiles;
+    all.bytes += work.bytes;
+  }
+  for (const AttentionShape& shape : shapes) {
+    const AttentionWork work = attention_work(gpu, precision, shape);
+    const bool short_of_tiles = shape.queries <= kQueryTile;
+    const double pieces = short_of_tiles
+                              ? std::clamp(gpu.sms / all.tiles, 1.0,
+                                           std::max(1.0, std::ceil(shape.keys / kKeysPerPiece)))
+                              : 1;
+    all.longest_s = std::max(all.longest_s, work.longest_s / pieces);
+  }
+  return attention_s(gpu, all);
 }
 
 double decode_attention_s(const Gpu& gpu, const DecodeShape& shape) {

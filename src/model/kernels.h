@@ -3,6 +3,8 @@
 // handful of coefficients each from the catalogue (docs/models/gpu.md, section 4). Times are those
 // of a kernel in a tight loop, launch included.
 
+#include <vector>
+
 #include "catalog/catalog.h"
 
 namespace fabricast::model {
@@ -42,6 +44,10 @@ struct AttentionShape {
 /// Forward. The rotation of queries and keys is in it, as in the kernels that were measured.
 double attention_s(const catalog::Gpu& gpu, catalog::Precision precision,
                    const AttentionShape& shape);
+
+/// Several prompts, or parts of them, in one kernel. PRECONDITION: not empty.
+double attention_s(const catalog::Gpu& gpu, catalog::Precision precision,
+                   const std::vector<AttentionShape>& shapes);
 
 /// Generation: one new query per sequence reads the keys and values cached for it.
 struct DecodeShape {
