@@ -49,6 +49,7 @@ void add_compare(CLI::App& program, Chosen& chosen);
 void add_catalog(CLI::App& program, Chosen& chosen);
 void add_collective(CLI::App& program, Chosen& chosen);
 void add_train(CLI::App& program, Chosen& chosen);
+void add_serve(CLI::App& program, Chosen& chosen);
 void add_flows(CLI::App& program, Chosen& chosen);
 void add_validate(CLI::App& program, Chosen& chosen);
 void add_sweep(CLI::App& program, Chosen& chosen);

@@ -49,12 +49,32 @@ std::vector<Design> designs_of(const Knowledge& known, const scenario::ValidScen
   return designs;
 }
 
-/// One fabric from its design to what it does and costs.
+/// What a service costs by what it answers within its SLO, or, where it never does, by what it
+/// sustains.
+cost::Result cost_of_serving(const catalog::Catalog& known, const cost::Bill& bill,
+                             const serving::Result& result, double tokens_per_answer) {
+  const double served = advice::served_qps(result);
+  const double rate = served > 0 ? served : result.capacity_qps.value;
+  cost::Result cost = cost::cost_of(known, bill, 1, rate * tokens_per_answer * 3600);
+  cost.per_run = 0;
+  return cost;
+}
+
+serving::Options serving_options(const ComparisonOptions& options) {
+  serving::Options result;
+  result.threads = options.threads;
+  result.resolution = options.resolution;
+  result.progress = options.progress;
+  result.trace = options.trace;
+  return result;
+}
+
+}  // namespace
+
 advice::Outcome evaluate(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
                          const Design& design, network::PhaseCache& cache,
-                         const training::Options& options) {
+                         const ComparisonOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  const auto& job = std::get<scenario::TrainingSpec>(scenario.workload);
   const scenario::FabricChoice& choice = *design.choice;
 
   advice::Outcome outcome;
@@ -62,14 +82,24 @@ advice::Outcome evaluate(const catalog::Catalog& known, const scenario::ValidSce
   outcome.kind = choice.profile.kind;
   outcome.sizing = design.fabric->sizing();
   outcome.host = fabric::limit(design.fabric->spec().host);
-  outcome.training =
-      training::simulate(scenario, choice, *design.fabric, design.networks, cache, options);
-  outcome.network = outcome.training.network;
   outcome.bill = design.bill;
-  outcome.cost = cost::cost_of(known, outcome.bill, outcome.training.days * 24, job.tokens);
+  if (const auto* job = std::get_if<scenario::TrainingSpec>(&scenario.workload)) {
+    outcome.training = training::simulate(scenario, choice, *design.fabric, design.networks, cache,
+                                          training_options(options));
+    outcome.network = outcome.training.network;
+    outcome.cost = cost::cost_of(known, outcome.bill, outcome.training.days * 24, job->tokens);
+  } else {
+    const auto& service = std::get<scenario::ServingSpec>(scenario.workload);
+    outcome.serving = serving::simulate(scenario, choice, *design.fabric, design.networks, cache,
+                                        serving_options(options));
+    outcome.network = outcome.serving->network;
+    outcome.cost = cost_of_serving(known, outcome.bill, *outcome.serving, service.output.mean);
+  }
   outcome.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return outcome;
 }
+
+namespace {
 
 advice::HouseVerdict house_of(const Knowledge& known, const scenario::ValidScenario& scenario) {
   return advice::house_verdict(known.directory + "/house-rules.yaml",
@@ -156,8 +186,7 @@ report::Comparison compare_fabrics(const Knowledge& known, const scenario::Valid
   for (const Design& design : designs) {
     network::PhaseCache of_its_own;
     network::PhaseCache& phases = options.phases != nullptr ? *options.phases : of_its_own;
-    outcomes.push_back(
-        evaluate(known.catalog, scenario, design, phases, training_options(options)));
+    outcomes.push_back(evaluate(known.catalog, scenario, design, phases, options));
   }
   return judged(known, scenario, house, std::move(outcomes));
 }

@@ -2,11 +2,13 @@
 // From a checked scenario to a comparison with its verdict: what `compare` and `sweep` share. The
 // stages are in compare.cpp.
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "catalog/catalog.h"
 #include "commands.h"
+#include "design.h"
 #include "flow_level.h"
 #include "network/phase_cache.h"
 #include "report/report.h"
@@ -30,9 +32,16 @@ struct ComparisonOptions {
   /// Phases that another fabric has been through need not be simulated again; null: all of them
   /// are.
   network::PhaseCache* phases = nullptr;
+  /// Gets every request of a service's reported run; may be empty.
+  std::function<void(const serving::RequestRecord&)> trace;
   /// What the flow level has learnt of fabrics; null: each learns by itself.
   Lessons* lessons = nullptr;
 };
+
+/// One fabric from its design to what it does and costs.
+advice::Outcome evaluate(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
+                         const Design& design, network::PhaseCache& cache,
+                         const ComparisonOptions& options);
 
 /// Builds, simulates and prices every fabric of the scenario, and judges. The scenario must outlive
 /// the result. Throws base::Error (input) at the place of whatever cannot be built or priced,

@@ -41,6 +41,19 @@ Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& s
   return design;
 }
 
+std::size_t fabric_named(const std::string& name, const scenario::ValidScenario& scenario) {
+  std::vector<std::string> names;
+  for (const scenario::FabricChoice& choice : scenario.fabrics) {
+    if (choice.profile.name == name) return names.size();
+    names.push_back(choice.profile.name);
+  }
+  if (name.empty() && names.size() == 1) return 0;
+  throw base::input_error({scenario.file, 0, 0, "--fabric"},
+                          name.empty() ? "no fabric, and several in the scenario"
+                                       : "unknown fabric " + base::quote(name),
+                          base::one_of(names), base::near_miss(name, names));
+}
+
 // The stages know keys; the file is the scenario, or that of the prices.
 base::Error located(const base::Error& error, const scenario::ValidScenario& scenario,
                     std::size_t fabric, const std::string& catalog_directory) {

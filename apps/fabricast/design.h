@@ -26,6 +26,10 @@ struct Design {
 Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
                  std::size_t number, bool quiet, Lessons* lessons);
 
+/// The number of the fabric that the user named with --fabric; of one that is alone in its scenario
+/// nobody has to. Throws base::Error (input) where there is no such.
+std::size_t fabric_named(const std::string& name, const scenario::ValidScenario& scenario);
+
 /// `error` of that at its place: in the scenario, or in the catalogue's file of prices.
 base::Error located(const base::Error& error, const scenario::ValidScenario& scenario,
                     std::size_t fabric, const std::string& catalog_directory);

@@ -52,6 +52,7 @@ int run(int argc, char** argv) {
   program.require_subcommand(1);
   add_compare(program, chosen);
   add_train(program, chosen);
+  add_serve(program, chosen);
   add_catalog(program, chosen);
   add_collective(program, chosen);
   add_flows(program, chosen);

@@ -27,21 +27,6 @@ struct TrainFlags {
   CommonFlags common;
 };
 
-/// The number of the fabric that the user named; of one that is alone in its scenario nobody has
-/// to.
-std::size_t number_of(const std::string& name, const scenario::ValidScenario& scenario) {
-  std::vector<std::string> names;
-  for (const scenario::FabricChoice& choice : scenario.fabrics) {
-    if (choice.profile.name == name) return names.size();
-    names.push_back(choice.profile.name);
-  }
-  if (name.empty() && names.size() == 1) return 0;
-  throw base::input_error({scenario.file, 0, 0, "--fabric"},
-                          name.empty() ? "no fabric, and several in the scenario"
-                                       : "unknown fabric " + base::quote(name),
-                          base::one_of(names), base::near_miss(name, names));
-}
-
 void check_outputs(const TrainFlags& flags) {
   check_output("--json", flags.common.json, {flags.scenario});
   check_output("--trace", flags.trace, {flags.scenario});
@@ -83,7 +68,7 @@ void train(const TrainFlags& flags) {
   check_outputs(flags);
   const Knowledge known = load_knowledge();
   const Question question = question_of(flags.scenario, known, flags.common);
-  const std::size_t number = number_of(flags.fabric, question.scenario);
+  const std::size_t number = fabric_named(flags.fabric, question.scenario);
   if (flags.common.resolution == Resolution::kFlow) require_flow_level(question.scenario);
   if (!flags.common.quiet) {
     for (const std::string& note : scenario::notes(question.scenario)) {

@@ -12,6 +12,7 @@
 #include "catalog/catalog.h"
 #include "cost/cost.h"
 #include "scenario/scenario.h"
+#include "serving/serving.h"
 #include "training/training.h"
 
 namespace fabricast::advice {
@@ -23,11 +24,21 @@ struct Outcome {
   fabric::Sizing sizing;
   std::optional<fabric::HostLimit> host;  ///< where hosts hold adapters back
   network::NetworkMetrics network;
-  training::Result training;
+  training::Result training;               ///< of a training workload
+  std::optional<serving::Result> serving;  ///< of a service; then there is no training
   cost::Bill bill;
   cost::Result cost;
   double wall_s = 0;
 };
+
+/// Of the workload, whichever it is.
+const std::vector<collective::PhaseReport>& phases_of(const Outcome& outcome);
+const network::Counters& counters_of(const Outcome& outcome);
+/// False: nothing between nodes was simulated packet by packet.
+bool packets_of(const Outcome& outcome);
+
+/// Requests per second that a service answers within its SLO, of those that are offered; 0: none.
+double served_qps(const serving::Result& serving);
 
 /// Text for both languages of the reports.
 struct Text {
@@ -110,7 +121,9 @@ struct Verdict {
   std::string next_yaml;  ///< lines that `next` wants in the scenario, as they are; may be empty
 };
 
-/// The evidence chooses the lowest cost per million tokens among the outcomes within the budget.
+/// The evidence chooses the lowest cost per million tokens among the outcomes within the budget; of
+/// a service, per million tokens that are answered within the SLO. A service that never meets its
+/// SLO is chosen only where none does, by what it sustains.
 /// Outcomes within 1 % of it, or within what the extrapolation may change their runs by, are level
 /// with it: the verdict says so and names the cheaper network. When none is within the budget it
 /// names the cheapest cluster, and inside one node the cheapest network, and says so. `catalog`

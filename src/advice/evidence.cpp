@@ -5,11 +5,35 @@
 
 namespace fabricast::advice {
 
+const std::vector<collective::PhaseReport>& phases_of(const Outcome& outcome) {
+  return outcome.serving ? outcome.serving->phases : outcome.training.phases;
+}
+const network::Counters& counters_of(const Outcome& outcome) {
+  return outcome.serving ? outcome.serving->counters : outcome.training.counters;
+}
+bool packets_of(const Outcome& outcome) {
+  return outcome.serving ? outcome.serving->packets : outcome.training.packets;
+}
+
+double served_qps(const serving::Result& serving) {
+  return std::min(serving.offered_qps, serving.slo_qps.value);
+}
+
 namespace {
 
 bool within_budget(const scenario::ValidScenario& scenario, const Outcome& outcome) {
   return !scenario.budget || scenario.budget->currency != outcome.cost.currency ||
          outcome.cost.capex <= scenario.budget->total;
+}
+
+/// What the error of a run may change its pace by, relative.
+double own_error(const Outcome& outcome) {
+  if (!outcome.serving) return outcome.training.extrapolation_error;
+  const serving::Result& s = *outcome.serving;
+  // A rate that is not needed to its last request does not matter to its last digit.
+  const serving::Estimate& rate = s.slo_qps.value > 0 ? s.slo_qps : s.capacity_qps;
+  if (rate.lo >= s.offered_qps || rate.value <= 0) return 0;
+  return (std::min(rate.hi, s.offered_qps) - rate.lo) / 2 / rate.value;
 }
 
 /// Of `candidates` the one with the least `value`, the first of equals.
@@ -25,8 +49,14 @@ double score_of(const Outcome& outcome) {
   return outcome.cost.per_million_tokens;
 }
 
+double pace_of(const Outcome& outcome) {
+  if (!outcome.serving) return outcome.training.days;
+  const double served = served_qps(*outcome.serving);
+  return 1 / std::max(1e-9, served > 0 ? served : outcome.serving->capacity_qps.value);
+}
+
 double time_error(const Outcome& a, const Outcome& b) {
-  return std::max(a.training.extrapolation_error, b.training.extrapolation_error);
+  return std::max(own_error(a), own_error(b));
 }
 
 double cost_error(const Outcome& a, const Outcome& b) {
@@ -54,6 +84,12 @@ Evidence weigh(const scenario::ValidScenario& scenario, const std::vector<Outcom
     evidence.verdict.choice = outcomes[evidence.best].name;
     return evidence;
   }
+  // Who meets the SLO at no rate is out while somebody does.
+  const auto never = [&](std::size_t i) {
+    return outcomes[i].serving && outcomes[i].serving->slo_qps.value <= 0;
+  };
+  evidence.no_slo = std::ranges::all_of(affordable, never);
+  if (!evidence.no_slo) std::erase_if(affordable, never);
   const auto score = [&](std::size_t i) { return score_of(outcomes[i]); };
   evidence.cheapest_work = least(affordable, score);
   for (const std::size_t i : affordable) {

@@ -15,7 +15,11 @@ inline constexpr double kTie = 0.01;
 /// What the evidence goes by, lower is better.
 double score_of(const Outcome& outcome);
 
-/// Lengths of run closer than this, relative, are no difference.
+/// Time per work: the length of a run, or the reciprocal of the rate that a service answers within
+/// its SLO (of what it sustains, where it never does); lower is better.
+double pace_of(const Outcome& outcome);
+
+/// Paces closer than this, relative, are no difference.
 double time_error(const Outcome& a, const Outcome& b);
 /// The same of costs of the work, which are proportional to the length of the run.
 double cost_error(const Outcome& a, const Outcome& b);
@@ -30,6 +34,7 @@ struct Evidence {
   std::vector<std::size_t> level;        ///< with `cheapest_work`, itself and `best` among them
   std::optional<std::size_t> runner_up;  ///< next best within the budget
   std::vector<std::size_t> over_budget;
+  bool no_slo = false;        ///< a service, and none meets its SLO at any rate
   bool nothing_fits = false;  ///< every outcome is over the budget
   bool one_node = false;      ///< no network between nodes is used
 

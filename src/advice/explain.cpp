@@ -32,16 +32,71 @@ Text print(const Metric& metric, double value) {
   return {count + " " + metric.unit.en, count + " " + metric.unit.zh};
 }
 
+Metric cost_metric(const Text& unit) {
+  return {.key = "cost.per_million_tokens",
+          .label = {"Cost of a million tokens", "每百万 token 成本"},
+          .value = [](const Outcome& o) { return o.cost.per_million_tokens; },
+          .unit = unit,
+          .error = cost_error};
+}
+
+std::vector<Metric> network_metrics(const Text& money) {
+  return {{.key = "cost.network_capex",
+           .label = {"Price of the network", "网络造价"},
+           .value = [](const Outcome& o) { return o.cost.network_capex; },
+           .unit = money},
+          {.key = "network.latency_us",
+           .label = {"Latency between nodes", "节点间延迟"},
+           .value = [](const Outcome& o) { return o.network.latency_us; },
+           .unit = {"us", "us"}}};
+}
+
+std::vector<Metric> serving_metrics() {
+  const Text rate{"requests/s", "请求/秒"};
+  const Text ms{"ms", "毫秒"};
+  const Text percent{"%", "%"};
+  return {{.key = "serving.slo_qps",
+           .label = {"Rate within the SLO", "满足 SLO 的速率"},
+           .value = [](const Outcome& o) { return o.serving->slo_qps.value; },
+           .unit = rate,
+           .more_is_better = true,
+           .error = time_error},
+          {.key = "serving.capacity_qps",
+           .label = {"Rate sustained", "可持续速率"},
+           .value = [](const Outcome& o) { return o.serving->capacity_qps.value; },
+           .unit = rate,
+           .more_is_better = true},
+          {.key = "serving.ttft_ms.p99",
+           .label = {"First token, p99", "首 token，p99"},
+           .value = [](const Outcome& o) { return o.serving->ttft_ms.p99; },
+           .unit = ms},
+          {.key = "serving.latency_ms.p50",
+           .label = {"Whole answer, p50", "完整回答，p50"},
+           .value = [](const Outcome& o) { return o.serving->latency_ms.p50; },
+           .unit = ms},
+          {.key = "serving.gpu_utilisation_pct",
+           .label = {"GPUs computing", "GPU 利用率"},
+           .value = [](const Outcome& o) { return o.serving->gpu_utilisation_pct; },
+           .unit = percent,
+           .more_is_better = true},
+          {.key = "serving.jitter_pct",
+           .label = {"Jitter of the time per token", "每 token 用时抖动"},
+           .value = [](const Outcome& o) { return o.serving->jitter_pct; },
+           .unit = percent}};
+}
+
 std::vector<Metric> metrics(const std::vector<Outcome>& outcomes) {
   const std::string& currency = outcomes.front().cost.currency;
   const Text money_unit{currency, currency};
-  const RunUnit run = run_unit(outcomes);
   const Text percent{"%", "%"};
-  return {{.key = "cost.per_million_tokens",
-           .label = {"Cost of a million tokens", "每百万 token 成本"},
-           .value = [](const Outcome& o) { return o.cost.per_million_tokens; },
-           .unit = money_unit,
-           .error = cost_error},
+  if (outcomes.front().serving) {
+    std::vector<Metric> all{cost_metric(money_unit)};
+    for (Metric& metric : serving_metrics()) all.push_back(std::move(metric));
+    for (Metric& metric : network_metrics(money_unit)) all.push_back(std::move(metric));
+    return all;
+  }
+  const RunUnit run = run_unit(outcomes);
+  return {cost_metric(money_unit),
           {.key = "training.days",
            .label = {"Length of the run", "训练用时"},
            .value = [](const Outcome& o) { return o.training.days; },
@@ -53,18 +108,12 @@ std::vector<Metric> metrics(const std::vector<Outcome>& outcomes) {
            .value = [](const Outcome& o) { return o.training.gpu_utilisation_pct; },
            .unit = percent,
            .more_is_better = true},
-          {.key = "cost.network_capex",
-           .label = {"Price of the network", "网络造价"},
-           .value = [](const Outcome& o) { return o.cost.network_capex; },
-           .unit = money_unit},
+          network_metrics(money_unit)[0],
           {.key = "training.jitter_pct",
            .label = {"Jitter of the step time", "步时抖动"},
            .value = [](const Outcome& o) { return o.training.jitter_pct; },
            .unit = percent},
-          {.key = "network.latency_us",
-           .label = {"Latency between nodes", "节点间延迟"},
-           .value = [](const Outcome& o) { return o.network.latency_us; },
-           .unit = {"us", "us"}}};
+          network_metrics(money_unit)[1]};
 }
 
 /// " (+9.7 %)": how far an outcome is from the best of a metric, and whether that is anything.
@@ -162,6 +211,12 @@ Text choice_words(const scenario::ValidScenario& scenario, const std::vector<Out
                     "集群日后扩展，{} 的最便宜。",
                     best.name)};
   }
+  if (evidence.no_slo) {
+    return {
+        fmt::format("No fabric meets the SLO at any rate; {} costs least for what it sustains.",
+                    best.name),
+        fmt::format("没有网络能在任何速率下满足 SLO；按可持续速率计，{} 成本最低。", best.name)};
+  }
   if (evidence.undecided()) return level_words(outcomes, evidence);
   return {fmt::format("{} does the work at the lowest cost.", best.name),
           fmt::format("{} 完成同样工作的成本最低。", best.name)};
@@ -231,7 +286,7 @@ Text change(double a, double b, double error, const Text& less, const Text& more
 
 /// Where the two voices part, in the two factors of the score: hours, and cost of an hour.
 Reason disagreement(const Outcome& chosen, const Outcome& house) {
-  const Text run = change(house.training.days, chosen.training.days, time_error(house, chosen),
+  const Text run = change(pace_of(house), pace_of(chosen), time_error(house, chosen),
                           {"shorter", "短"}, {"longer", "长"}, {"as long", "相同"});
   const Text hour = change(house.cost.per_hour, chosen.cost.per_hour, kSameCost, {"cheaper", "低"},
                            {"dearer", "高"}, {"as dear", "相同"});
@@ -239,14 +294,15 @@ Reason disagreement(const Outcome& chosen, const Outcome& house) {
   reason.metric = "cost.per_hour";
   reason.values = {{chosen.name, chosen.cost.per_hour}, {house.name, house.cost.per_hour}};
   reason.text = fmt::format(
-      "The voices part: with {}, the house's choice, the run is {} and an hour {}, against {}; the "
+      "The voices part: with {}, the house's choice, {} is {} and an hour {}, against {}; the "
       "house weighs speed by the size of the cluster, the evidence weighs the two against each "
       "other.",
-      house.name, run.en, hour.en, chosen.name);
+      house.name, chosen.serving ? "the time per request" : "the run", run.en, hour.en,
+      chosen.name);
   reason.text_zh = fmt::format(
-      "两种意见不同：与 {} 相比，规则所选的 {} 用时{}，每小时成本{}；规则按集群规模看重速度，证据则"
+      "两种意见不同：与 {} 相比，规则所选的 {} {}{}，每小时成本{}；规则按集群规模看重速度，证据则"
       "将二者相权。",
-      chosen.name, house.name, run.zh, hour.zh);
+      chosen.name, house.name, chosen.serving ? "每请求用时" : "用时", run.zh, hour.zh);
   return reason;
 }
 

@@ -100,6 +100,22 @@ Flip shorter_run(const Outcome& runner_up, double days, const RunUnit& unit) {
                fmt::format("{}：若其用时少于 {}（现为 {}）。", runner_up.name, zh.then, zh.now)}};
 }
 
+/// A service that answers more requests within its SLO; none where it would have to answer more
+/// than are offered.
+std::optional<Flip> faster_service(const Outcome& runner_up, double share) {
+  const double now = served_qps(*runner_up.serving);
+  if (now <= 0 || share <= 0 || now / share > runner_up.serving->offered_qps) return std::nullopt;
+  const Change c = change(now, now / share, "requests/s");
+  return Flip{.input = fmt::format("serving.slo_qps of {}", runner_up.name),
+              .at = now / share,
+              .to = runner_up.name,
+              .unit = "requests/s",
+              .text = {fmt::format("{}, if it answered more than {} within the SLO (now {}).",
+                                   runner_up.name, c.then, c.now),
+                       fmt::format("{}：若其满足 SLO 的速率高于 {}（现为 {}）。", runner_up.name,
+                                   c.then, c.now)}};
+}
+
 /// `what` costs another amount of money.
 Flip other_price(std::string input, const Text& what, double now, double at,
                  const std::string& currency, const std::string& to) {
@@ -163,7 +179,12 @@ std::vector<Flip> find_flips(const scenario::ValidScenario& scenario,
     if (score_of(runner_up) > 0) {
       // The score is proportional to the length of the run.
       const double share = threshold(winner, runner_up) * score_of(winner) / score_of(runner_up);
-      flips.push_back(shorter_run(runner_up, runner_up.training.days * share, run_unit(outcomes)));
+      if (!runner_up.serving) {
+        flips.push_back(
+            shorter_run(runner_up, runner_up.training.days * share, run_unit(outcomes)));
+      } else if (auto flip = faster_service(runner_up, share)) {
+        flips.push_back(std::move(*flip));
+      }
     }
     if (catalog) push_price_flips(scenario, winner, runner_up, *catalog, flips);
   }

@@ -14,6 +14,10 @@ Text within_the_budget(const std::vector<Outcome>& outcomes, const Evidence& evi
     return {"The evidence: no network between nodes is needed, all fabrics do equally",
             "证据：无需节点间网络，各种网络效果相同"};
   }
+  if (evidence.no_slo) {
+    return {"The evidence: no fabric meets the SLO; nearest: " + choice,
+            "证据：没有网络满足 SLO；最接近的是：" + choice};
+  }
   if (evidence.undecided()) {
     const std::string names = list_of(outcomes, evidence.level);
     return {"The evidence: level within the error of the run: " + names,

@@ -58,8 +58,8 @@ std::optional<catalog::FabricProfile> untried_tuning(const scenario::ValidScenar
   const scenario::FabricChoice* choice = choice_of(scenario, outcome);
   if (!choice || outcome.kind != catalog::FabricKind::kRoceV2) return std::nullopt;
   const Outcome& fastest =
-      *std::ranges::min_element(outcomes, {}, [](const Outcome& o) { return o.training.days; });
-  if (level(outcome.training.days, fastest.training.days, time_error(outcome, fastest))) {
+      *std::ranges::min_element(outcomes, {}, [](const Outcome& o) { return pace_of(o); });
+  if (level(pace_of(outcome), pace_of(fastest), time_error(outcome, fastest))) {
     return std::nullopt;
   }
   catalog::FabricProfile better = tuned(catalog, choice->profile);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/statistics.h"
+
 namespace fabricast::collective {
 namespace {
 
@@ -25,6 +27,27 @@ PhaseSamples taken_from(const PhaseSamples& source, base::Bytes size) {
 }
 
 }  // namespace
+
+PhaseReport report_of(const Phase& phase, const PhaseSamples& samples, bool flow,
+                      const fabric::Fabric& fabric) {
+  PhaseReport report;
+  report.flow = flow;
+  report.name = phase.name;
+  report.op = phase.op;
+  report.size = phase.size;
+  report.ranks = static_cast<int>(phase.groups[0].size());
+  report.mean_s = base::mean(samples.seconds);
+  report.sigma_s = base::standard_deviation(samples.seconds);
+  report.extrapolation_error = samples.extrapolation_error;
+  report.states = static_cast<int>(samples.seconds.size());
+  report.p99_s = base::percentile(samples.seconds, 99);
+  report.inside_nodes = phase.inside_nodes;
+  if (samples.busiest) {
+    report.busiest_link = fabric.port_name(samples.busiest->port);
+    report.busiest_pct = 100 * samples.busiest->utilisation;
+  }
+  return report;
+}
 
 bool mean_background(const std::vector<network::BackgroundSpec>& background,
                      const fabric::Fabric& fabric, bool tcp) {

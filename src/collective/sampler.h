@@ -35,6 +35,29 @@ struct Place {
   std::string between;  ///< the same of what crosses nodes: fabric, profile, hosts, faults
 };
 
+/// One communication phase as it was simulated, for the result's `collectives`.
+struct PhaseReport {
+  std::string name;  ///< "dp gradients", "pp activations", ...
+  Op op = Op::kAllReduce;
+  base::Bytes size;
+  int ranks = 0;
+  double mean_s = 0;
+  double sigma_s = 0;
+  double extrapolation_error = 0;  ///< 0 when simulated whole
+  int states = 0;
+  bool flow = false;  ///< at flow level
+  double p99_s = 0;
+  double times_per_step = 0;  ///< of one GPU; 0: not of a step
+  bool inside_nodes = false;
+  /// The link that was used most meanwhile, as fabric::Fabric::port_name writes it; empty where
+  /// nobody counted.
+  std::string busiest_link;
+  double busiest_pct = 0;  ///< of its rate
+};
+
+PhaseReport report_of(const Phase& phase, const network::PhaseSamples& samples, bool flow,
+                      const fabric::Fabric& fabric);
+
 /// Storage's short messages on many adapters are their mean: a fluid that halts whenever one of its
 /// links is shared would halt far more often than a collective that is slots ahead. TCP's
 /// connections also share cores, so that they are played as they come for as long as they can be.

@@ -1,17 +1,11 @@
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
+#include "report/json_parts.h"
 #include "report/report.h"
 #include "report/train.h"
 
 namespace fabricast::report {
 
-namespace {
-
-using Json = nlohmann::ordered_json;  // keys stay in the order of the interface
-
-/// JSON has no NaN and no infinity: a metric that has no value must be absent, not null.
 void put(Json& object, const char* key, double value) {
   if (!std::isfinite(value))
     throw base::failure(std::string("`") + key + "` is not a finite number");
@@ -37,7 +31,7 @@ Json network_json(const network::NetworkMetrics& m, bool packets) {
 }
 
 /// Times and bandwidths as nccl-tests defines them.
-Json collective_json(const training::PhaseReport& phase) {
+Json collective_json(const collective::PhaseReport& phase) {
   Json json = Json::object();
   json["name"] = phase.name;
   json["op"] = collective::name_of(phase.op);
@@ -53,7 +47,7 @@ Json collective_json(const training::PhaseReport& phase) {
   json["states"] = phase.states;
   json["level"] = phase.flow ? "flow" : "packet";
   put(json, "p99_us", phase.p99_s * 1e6);
-  put(json, "times_per_step", phase.times_per_step);
+  if (phase.times_per_step > 0) put(json, "times_per_step", phase.times_per_step);
   if (!phase.busiest_link.empty()) {
     json["busiest_link"] = phase.busiest_link;
     put(json, "busiest_link_pct", phase.busiest_pct);
@@ -61,6 +55,8 @@ Json collective_json(const training::PhaseReport& phase) {
   put(json, "extrapolation_error_pct", 100 * phase.extrapolation_error);
   return json;
 }
+
+namespace {
 
 /// Where nothing fails there is no time between failures.
 Json reliability_json(const training::ReliabilityReport& r) {
@@ -135,7 +131,7 @@ Json cost_json(const cost::Result& cost, const cost::Bill& bill) {
   put(json, "capex", cost.capex);
   put(json, "power_kw", cost.power_kw);
   put(json, "per_hour", cost.per_hour);
-  put(json, "per_run", cost.per_run);
+  if (cost.per_run > 0) put(json, "per_run", cost.per_run);
   put(json, "per_million_tokens", cost.per_million_tokens);
   Json& lines = json["bom"] = Json::array();
   for (const cost::BomLine& line : bill.lines) {
@@ -156,10 +152,11 @@ Json stats_json(const advice::Outcome& o, double peak_rss_mb) {
   };
   Json json = Json::object();
   put(json, "wall_s", o.wall_s);
-  json["events"] = o.training.counters.events;
-  put(json, "events_per_s", per_second(o.training.counters.events));
-  json["packet_hops"] = o.training.counters.packet_hops;
-  put(json, "packet_hops_per_s", per_second(o.training.counters.packet_hops));
+  const network::Counters& counters = advice::counters_of(o);
+  json["events"] = counters.events;
+  put(json, "events_per_s", per_second(counters.events));
+  json["packet_hops"] = counters.packet_hops;
+  put(json, "packet_hops_per_s", per_second(counters.packet_hops));
   put(json, "peak_rss_mb", peak_rss_mb);
   return json;
 }
@@ -171,15 +168,21 @@ Json host_json(const fabric::HostLimit& limit) {
   return json;
 }
 
-Json outcome_json(const advice::Outcome& o, bool one_node, double peak_rss_mb) {
+Json outcome_json(const advice::Outcome& o, const scenario::ValidScenario& scenario,
+                  double peak_rss_mb) {
+  const bool one_node = scenario.cluster.topology.nodes == 1;
   Json json = Json::object();
   json["kind"] = catalog::name_of(o.kind);
   json["sizing"] = sizing_json(o.sizing);
-  if (!one_node) json["network"] = network_json(o.network, o.training.packets);
+  if (!one_node) json["network"] = network_json(o.network, advice::packets_of(o));
   if (!one_node && o.host) json["host"] = host_json(*o.host);
   Json& collectives = json["collectives"] = Json::array();
-  for (const auto& phase : o.training.phases) collectives.push_back(collective_json(phase));
-  json["training"] = training_json(o.training);
+  for (const auto& phase : advice::phases_of(o)) collectives.push_back(collective_json(phase));
+  if (o.serving) {
+    json["serving"] = serving_json(*o.serving, std::get<scenario::ServingSpec>(scenario.workload));
+  } else {
+    json["training"] = training_json(o.training);
+  }
   json["cost"] = cost_json(o.cost, o.bill);
   json["stats"] = stats_json(o, peak_rss_mb);
   return json;
@@ -294,14 +297,13 @@ Json layouts_json(const std::vector<training::LayoutReport>& layouts) {
 
 std::string json(const Comparison& comparison) {
   const scenario::ValidScenario& scenario = *comparison.scenario;
-  const bool one_node = scenario.cluster.topology.nodes == 1;
   Json result = Json::object();
   result["fabricast"] = FABRICAST_VERSION;
   result["scenario"] = scenario.name;
   result["seed"] = scenario.seed;
   Json& fabrics = result["fabrics"] = Json::object();
   for (const advice::Outcome& outcome : comparison.outcomes) {
-    fabrics[outcome.name] = outcome_json(outcome, one_node, comparison.peak_rss_mb);
+    fabrics[outcome.name] = outcome_json(outcome, scenario, comparison.peak_rss_mb);
   }
   result["verdict"] = verdict_json(comparison.verdict);
   return result.dump(2) + "\n";

@@ -28,10 +28,11 @@ void append_name(std::string& names, const std::string& name) {
 std::string extrapolation_note(const std::vector<Outcome>& outcomes, bool chinese) {
   double error = 0;
   double of_run = 0;
+  const bool serving = outcomes.front().serving.has_value();
   std::string where;
   for (const Outcome& o : outcomes) {
     of_run = std::max(of_run, o.training.extrapolation_error);
-    for (const auto& phase : o.training.phases) {
+    for (const auto& phase : advice::phases_of(o)) {
       if (phase.extrapolation_error <= error) continue;
       error = phase.extrapolation_error;
       where = fmt::format("{}, {}", o.name, phase.name);
@@ -40,6 +41,16 @@ std::string extrapolation_note(const std::vector<Outcome>& outcomes, bool chines
   if (error <= 0) return {};
   const std::string percent = number(100 * error);
   const std::string run = number(100 * of_run);
+  if (serving) {
+    return paragraph(
+        chinese ? fmt::format("长传输在速率稳定后外推，误差不超过 {}%（{}）；--resolution packet "
+                              "不外推。",
+                              percent, where)
+                : fmt::format("Long transfers are extrapolated once their rate is steady, within "
+                              "{} % ({}); --resolution packet does without.",
+                              percent, where),
+        0);
+  }
   return paragraph(
       chinese
           ? fmt::format("长传输在速率稳定后外推，误差不超过 {}%（{}），对全程的影响不超过 {}%；"
@@ -154,6 +165,7 @@ std::string same_hardware_note(const std::vector<Outcome>& outcomes, bool chines
 /// A layout that leaves next to nothing of a GPU's memory.
 std::string memory_note(const scenario::ValidScenario& scenario,
                         const std::vector<Outcome>& outcomes, bool chinese) {
+  if (outcomes.front().serving) return {};  // the engine takes its share, whatever it needs
   const double memory = scenario.cluster.gpu.memory_gb;
   const double used = outcomes.front().training.memory.total_gb;
   if (memory <= 0 || used < kFullMemory * memory) return {};
@@ -189,8 +201,10 @@ std::string level_note(const scenario::ValidScenario& scenario,
   std::map<std::string, std::string> fabrics_by_phases;
   for (const Outcome& o : outcomes) {
     std::string phases;
-    for (const auto& phase : o.training.phases) {
-      if (phase.flow) append_name(phases, phase.name);
+    for (const auto& phase : advice::phases_of(o)) {
+      if (phase.flow && phases.find(phase.name) == std::string::npos) {
+        append_name(phases, phase.name);
+      }
     }
     if (!phases.empty()) append_name(fabrics_by_phases[phases], o.name);
   }
@@ -230,6 +244,7 @@ std::string fault_note(const scenario::ValidScenario& scenario, bool chinese) {
 /// What checkpoints and failures take of a run, where somebody would notice.
 std::string reliability_note(const std::vector<Outcome>& outcomes, bool chinese) {
   constexpr double kNoticed = 99;  ///< percent of goodput
+  if (outcomes.front().serving) return {};
   const auto worst = std::ranges::min_element(
       outcomes, {}, [](const Outcome& o) { return o.training.reliability.goodput_pct; });
   const training::ReliabilityReport& r = worst->training.reliability;
@@ -254,6 +269,43 @@ std::string reliability_note(const std::vector<Outcome>& outcomes, bool chinese)
   return paragraph(text, 0);
 }
 
+/// Which rate a service's latencies are taken at, and what it is too much for.
+std::string rate_note(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
+                      bool chinese) {
+  const auto* spec = std::get_if<scenario::ServingSpec>(&scenario.workload);
+  if (spec == nullptr) return {};
+  std::string overloaded;
+  std::string reduced;
+  for (const Outcome& o : outcomes) {
+    if (o.serving->overloaded) append_name(overloaded, o.name);
+    if (o.serving->simulated_qps < o.serving->offered_qps) append_name(reduced, o.name);
+  }
+  std::string text;
+  if (!overloaded.empty()) {
+    text += paragraph(chinese ? fmt::format("{} 请求/秒超出以下网络可持续的速率：{}。",
+                                            number(spec->qps), overloaded)
+                              : fmt::format("{} requests/s are more than these sustain: {}.",
+                                            number(spec->qps), overloaded),
+                      0);
+  }
+  if (!reduced.empty()) {
+    text += paragraph(
+        chinese ? fmt::format("延迟、利用率与抖动取自可持续速率的 80%：{}。", reduced)
+                : fmt::format("Latency, utilisation and jitter are those at 0.8 of what it "
+                              "sustains: {}.",
+                              reduced),
+        0);
+  }
+  if (spec->trace && spec->trace->without_answer > 0) {
+    text += paragraph(
+        chinese ? fmt::format("轨迹中有 {} 条没有答案的请求未计入。", spec->trace->without_answer)
+                : fmt::format("{} requests of the trace have no answer and are left out.",
+                              spec->trace->without_answer),
+        0);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string host_note(const fabric::HostLimit& limit, base::Rate port, const std::string& slot,
@@ -276,10 +328,11 @@ std::string host_note(const fabric::HostLimit& limit, base::Rate port, const std
 std::string notes(const Comparison& comparison, bool chinese) {
   const scenario::ValidScenario& scenario = *comparison.scenario;
   const std::vector<Outcome>& outcomes = comparison.outcomes;
-  return fault_note(scenario, chinese) + memory_note(scenario, outcomes, chinese) +
-         topology_note(scenario, outcomes, chinese) + host_notes(scenario, outcomes, chinese) +
-         same_hardware_note(outcomes, chinese) + level_note(scenario, outcomes, chinese) +
-         reliability_note(outcomes, chinese) + extrapolation_note(outcomes, chinese);
+  return fault_note(scenario, chinese) + rate_note(scenario, outcomes, chinese) +
+         memory_note(scenario, outcomes, chinese) + topology_note(scenario, outcomes, chinese) +
+         host_notes(scenario, outcomes, chinese) + same_hardware_note(outcomes, chinese) +
+         level_note(scenario, outcomes, chinese) + reliability_note(outcomes, chinese) +
+         extrapolation_note(outcomes, chinese);
 }
 
 }  // namespace fabricast::report

@@ -66,7 +66,7 @@ auto members(Is<training::ReliabilityReport> auto& s) {
                   recovering, interruptions);
 }
 
-auto members(Is<training::PhaseReport> auto& s) {
+auto members(Is<collective::PhaseReport> auto& s) {
   auto& [name, op, size, ranks, mean, sigma, error, states, flow, p99, times, inside, link, used] =
       s;
   return std::tie(name, op, size, ranks, mean, sigma, error, states, flow, p99, times, inside, link,
@@ -85,6 +85,43 @@ auto members(Is<training::Result> auto& s) {
                   reliability, error, memory, phases, steps, packets, network, counters);
 }
 
+auto members(Is<serving::Estimate> auto& s) {
+  auto& [value, lo, hi] = s;
+  return std::tie(value, lo, hi);
+}
+
+auto members(Is<serving::Percentiles> auto& s) {
+  auto& [mean, p50, p90, p95, p99] = s;
+  return std::tie(mean, p50, p90, p95, p99);
+}
+
+auto members(Is<serving::RatePoint> auto& s) {
+  auto& [qps, ttft, tpot, latency, violation, utilisation] = s;
+  return std::tie(qps, ttft, tpot, latency, violation, utilisation);
+}
+
+auto members(Is<model::InferenceMemory> auto& s) {
+  auto& [weights, activations, overhead, cache] = s;
+  return std::tie(weights, activations, overhead, cache);
+}
+
+auto members(Is<serving::GpuMemory> auto& s) {
+  auto& [held, tokens] = s;
+  return std::tie(held, tokens);
+}
+
+auto members(Is<serving::Result> auto& s) {
+  auto& [offered, simulated, overloaded, capacity, slo, goodput, met, ttft, tpot, latency, queue,
+         has_tpot, utilisation, communicating, host, jitter, input, output, concurrency, batch,
+         cached, in_use, requests, preemptions, timeouts, seconds, transfer, replicas,
+         mean_replicas, out, in, cold, curve, memory, phases, network, counters, packets] = s;
+  return std::tie(offered, simulated, overloaded, capacity, slo, goodput, met, ttft, tpot, latency,
+                  queue, has_tpot, utilisation, communicating, host, jitter, input, output,
+                  concurrency, batch, cached, in_use, requests, preemptions, timeouts, seconds,
+                  transfer, replicas, mean_replicas, out, in, cold, curve, memory, phases, network,
+                  counters, packets);
+}
+
 auto members(Is<cost::BomLine> auto& s) {
   auto& [item, what, count, price, power, part] = s;
   return std::tie(item, what, count, price, power, part);
@@ -101,8 +138,8 @@ auto members(Is<cost::Result> auto& s) {
 }
 
 auto members(Is<advice::Outcome> auto& s) {
-  auto& [name, kind, sizing, host, network, training, bill, cost, wall] = s;
-  return std::tie(name, kind, sizing, host, network, training, bill, cost, wall);
+  auto& [name, kind, sizing, host, network, training, serving, bill, cost, wall] = s;
+  return std::tie(name, kind, sizing, host, network, training, serving, bill, cost, wall);
 }
 
 template <class T>

@@ -65,11 +65,17 @@ const std::vector<Figure>& figures() {
       {"training", "jitter_pct", "jitter of the step, %", "单步抖动，%"},
       {"training", "days", "whole run, days", "全程，天"},
       {"training", "tokens_per_s", "tokens per second", "每秒 token"},
+      {"serving", "capacity_qps", "sustained, requests/s", "可持续，请求/秒"},
+      {"serving", "slo_qps", "within the SLO, requests/s", "满足 SLO，请求/秒"},
+      {"serving", "goodput_qps", "goodput, requests/s", "有效速率，请求/秒"},
+      {"serving", "gpu_utilisation_pct", "GPU utilisation of the service, %", "服务 GPU 利用率，%"},
+      {"serving", "jitter_pct", "jitter of TPOT, %", "TPOT 抖动，%"},
       {"network", "latency_us", "latency, idle, us", "延迟（空闲），us"},
       {"network", "latency_loaded_p99_us", "latency, loaded p99, us", "延迟（负载）p99，us"},
       {"network", "bandwidth_gbps", "bandwidth, Gb/s", "带宽，Gb/s"},
       {"cost", "network_capex", "cost of the network", "网络设备造价"},
-      {"cost", "per_run", "cost per run", "每次训练的成本"}};
+      {"cost", "per_run", "cost per run", "每次训练的成本"},
+      {"cost", "per_million_tokens", "cost per million tokens", "每百万 token 成本"}};
   return all;
 }
 

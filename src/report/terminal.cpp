@@ -129,6 +129,45 @@ Group training_rows(const std::vector<Outcome>& outcomes) {
   return group;
 }
 
+Group serving_rows(const std::vector<Outcome>& outcomes) {
+  using serving::Percentiles;
+  using serving::Result;
+  const auto of = [](double Result::* member) {
+    return [member](const Outcome& o) { return (*o.serving).*member; };
+  };
+  const auto rate = [](serving::Estimate Result::* member) {
+    return [member](const Outcome& o) { return ((*o.serving).*member).value; };
+  };
+  const auto ms = [](Percentiles Result::* member, double Percentiles::* percent) {
+    return [=](const Outcome& o) { return (*o.serving).*member.*percent; };
+  };
+  const Text per_s{"1/s", "1/s"};
+  const bool tpot = outcomes.front().serving->has_tpot;
+  std::vector<Row> rows = {
+      {{"requests offered", "到达请求"}, per_s, of(&Result::offered_qps)},
+      {{"sustained", "可持续"}, per_s, rate(&Result::capacity_qps)},
+      {{"within the SLO", "满足 SLO"}, per_s, rate(&Result::slo_qps)},
+      {{"first token, p50", "首 token，p50"}, same("ms"), ms(&Result::ttft_ms, &Percentiles::p50)},
+      {{"first token, p99", "首 token，p99"}, same("ms"), ms(&Result::ttft_ms, &Percentiles::p99)},
+      {{"per token, p50", "每 token，p50"},
+       same("ms"),
+       ms(&Result::tpot_ms, &Percentiles::p50),
+       tpot},
+      {{"whole answer, mean", "完整回答，均值"},
+       same("ms"),
+       ms(&Result::latency_ms, &Percentiles::mean)},
+      {{"whole answer, p99", "完整回答，p99"},
+       same("ms"),
+       ms(&Result::latency_ms, &Percentiles::p99)},
+      {{"jitter of TPOT", "TPOT 抖动"}, same("%"), of(&Result::jitter_pct), tpot},
+      {{"GPU utilisation", "GPU 利用率"}, same("%"), of(&Result::gpu_utilisation_pct)},
+      {{"  communicating", "  通信"}, same("%"), of(&Result::communicating_pct)},
+      {{"  waiting for hosts", "  等待主机"}, same("%"), of(&Result::host_pct)},
+      {{"goodput", "有效速率"}, per_s, of(&Result::goodput_qps)},
+      {{"tokens out per second", "每秒输出 token"}, {}, of(&Result::output_tokens_per_s)}};
+  return {{"Serving", "推理服务"}, std::move(rows)};
+}
+
 Group cost_rows(const std::string& currency) {
   const auto of = [](double cost::Result::* member) {
     return [member](const Outcome& o) { return o.cost.*member; };
@@ -140,7 +179,7 @@ Group cost_rows(const std::string& currency) {
        {{"whole cluster", "整个集群"}, same(currency), of(&Result::capex)},
        {{"power", "功率"}, same("kW"), of(&Result::power_kw)},
        {{"per hour", "每小时"}, same(currency), of(&Result::per_hour)},
-       {{"per run", "每次训练"}, same(currency), of(&Result::per_run)},
+       {{"per run", "每次训练"}, same(currency), of(&Result::per_run), false},
        {{"per million tokens", "每百万 token"}, same(currency), of(&Result::per_million_tokens)}}};
 }
 
@@ -148,27 +187,28 @@ Group stats_rows(double peak_rss_mb) {
   const auto per_second = [](std::uint64_t count, const Outcome& o) {
     return o.wall_s > 0 ? static_cast<double>(count) / o.wall_s : 0;
   };
-  return {{"Simulation", "仿真"},
-          {{{"wall time", "用时"}, same("s"), [](const Outcome& o) { return o.wall_s; }},
-           {{"events", "事件"},
-            {},
-            [](const Outcome& o) { return static_cast<double>(o.training.counters.events); },
-            true,
-            true},
-           {{"events per second", "每秒事件"},
-            {},
-            [=](const Outcome& o) { return per_second(o.training.counters.events, o); }},
-           {{"packet-hops", "包跳数"},
-            {},
-            [](const Outcome& o) { return static_cast<double>(o.training.counters.packet_hops); },
-            true,
-            true},
-           {{"packet-hops per second", "每秒包跳数"},
-            {},
-            [=](const Outcome& o) { return per_second(o.training.counters.packet_hops, o); }},
-           {{"peak memory", "内存峰值"}, same("MB"), [peak_rss_mb](const Outcome&) {
-              return peak_rss_mb;
-            }}}};
+  return {
+      {"Simulation", "仿真"},
+      {{{"wall time", "用时"}, same("s"), [](const Outcome& o) { return o.wall_s; }},
+       {{"events", "事件"},
+        {},
+        [](const Outcome& o) { return static_cast<double>(advice::counters_of(o).events); },
+        true,
+        true},
+       {{"events per second", "每秒事件"},
+        {},
+        [=](const Outcome& o) { return per_second(advice::counters_of(o).events, o); }},
+       {{"packet-hops", "包跳数"},
+        {},
+        [](const Outcome& o) { return static_cast<double>(advice::counters_of(o).packet_hops); },
+        true,
+        true},
+       {{"packet-hops per second", "每秒包跳数"},
+        {},
+        [=](const Outcome& o) { return per_second(advice::counters_of(o).packet_hops, o); }},
+       {{"peak memory", "内存峰值"}, same("MB"), [peak_rss_mb](const Outcome&) {
+          return peak_rss_mb;
+        }}}};
 }
 
 std::vector<Group> groups(const Comparison& comparison, const TerminalOptions& options) {
@@ -178,7 +218,8 @@ std::vector<Group> groups(const Comparison& comparison, const TerminalOptions& o
   if (comparison.scenario->cluster.topology.nodes > 1) {
     for (Row& row : network_rows()) all.back().rows.push_back(std::move(row));
   }
-  all.push_back(training_rows(comparison.outcomes));
+  const bool serving = comparison.outcomes.front().serving.has_value();
+  all.push_back(serving ? serving_rows(comparison.outcomes) : training_rows(comparison.outcomes));
   all.push_back(cost_rows(comparison.outcomes.front().cost.currency));
   if (options.stats) all.push_back(stats_rows(comparison.peak_rss_mb));
   return all;
@@ -201,7 +242,7 @@ int column_width(std::size_t count) {
 
 std::string cell(const Row& row, const Outcome& outcome, int width) {
   if (row.text) return row.text(outcome, width);
-  if (row.packets && !outcome.training.packets) return "-";
+  if (row.packets && !advice::packets_of(outcome)) return "-";
   const double value = row.value(outcome);
   const bool small = std::abs(value) < 999.5;  // `number` writes no decimals above
   return row.whole && small ? fmt::format("{:.0f}", value) : number(value);

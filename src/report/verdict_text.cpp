@@ -32,8 +32,10 @@ std::string house_text(const advice::HouseVerdict& house, bool chinese) {
 bool repeats_the_report(const advice::Reason& reason, bool first) {
   if (first) return false;
   if (reason.metric == "house") return true;
-  static constexpr const char* kRows[] = {"training.gpu_utilisation_pct", "training.jitter_pct",
-                                          "network.latency_us", "cost.network_capex"};
+  static constexpr const char* kRows[] = {
+      "training.gpu_utilisation_pct", "training.jitter_pct",    "serving.capacity_qps",
+      "serving.ttft_ms.p99",          "serving.latency_ms.p50", "serving.gpu_utilisation_pct",
+      "serving.jitter_pct",           "network.latency_us",     "cost.network_capex"};
   return std::ranges::find(kRows, reason.metric) != std::end(kRows);
 }
 

@@ -101,6 +101,7 @@ enum class Balancer {
   kRoundRobin,
   kLeastOutstanding,
   kPrefixAware,  ///< where most of the prompt is cached, unless that replica is far behind
+  kQueue,        ///< one queue in front of all: a replica gets what it can begin with
 };
 
 /// Tokens of a prompt or an answer: all alike, or drawn.

@@ -261,7 +261,7 @@ ServingSpec read_serving(Fields& fields, const Context& context) {
   serving.shape.expert_parallel = fields.boolean("expert_parallel", serving.shape.dp > 1);
   serving.engine = read_engine(fields, context);
   serving.balancer = static_cast<Balancer>(
-      fields.choice("balancer", {"round-robin", "least-outstanding", "prefix-aware"}, 1));
+      fields.choice("balancer", {"round-robin", "least-outstanding", "prefix-aware", "queue"}, 1));
   if (const auto* node = fields.optional("disaggregation")) {
     serving.disaggregation = read_disaggregation(Fields(*node));
   }

@@ -112,7 +112,6 @@ std::vector<CommKind> comm_kinds(const LanguageModel& m, const Deployment& d) {
     const bool exchanged = d.shape.dp > 1;
     add("tp all-reduce", Op::kAllReduce, Runs::kPerLayer, exchanged ? 1 : 2, width,
         tensor_groups(d), d.shape.dp);
-    add("tp embedding", Op::kAllReduce, Runs::kOnce, 1, width, tensor_groups(d), d.shape.dp);
     add("tp logits", Op::kAllGather, Runs::kLogits, 1, m.vocabulary * kActivationBytes,
         tensor_groups(d), d.shape.dp);
   }
@@ -164,7 +163,7 @@ double largest_normal(double u, int n) {
 Pace::Pace(const scenario::ServingSpec& spec, const catalog::Gpu& gpu, const Deployment& deployment,
            const collective::Machine& machine, const catalog::FabricProfile& profile,
            const fabric::Fabric& fabric, collective::Sampler& sampler,
-           std::vector<PhaseReport>& reports)
+           std::vector<SampledPhase>& reports)
     : spec_(spec), shape_(deployment.shape) {
   for (int stage = 0; stage < shape_.pp; ++stage) {
     stages_.emplace_back(gpu, spec.model, shape_, stage);
@@ -181,9 +180,9 @@ Pace::Pace(const scenario::ServingSpec& spec, const catalog::Gpu& gpu, const Dep
     for (const int tokens : sizes_up_to(most)) {
       const double bytes = std::max(1.0, tokens * kind.bytes_per_token);
       const Bytes size = Bytes::from(bytes);
-      const auto sampled = [&](const Groups& groups) {
+      const auto sampled = [&](const Groups& groups, const char* whose) {
         collective::Phase phase =
-            collective::phase_of(kind.name, kind.op, size, groups, machine,
+            collective::phase_of(kind.name + whose, kind.op, size, groups, machine,
                                  wishes_of(spec.engine, kind.op, size, groups[0], machine));
         phase.one_way = kind.runs == CommKind::Runs::kBetween;
         // What a GPU does between two of them, at least.
@@ -191,14 +190,14 @@ Pace::Pace(const scenario::ServingSpec& spec, const catalog::Gpu& gpu, const Dep
         const bool probe = !phase.inside_nodes && tokens == most && !logits;
         const auto found = sampler(phase, probe);
         timeouts = collective::expected_timeouts(phase, fabric, profile) / bytes;
-        reports.push_back({kind.name, std::move(phase), found.samples, found.flow});
+        reports.push_back({std::move(phase), found.samples, found.flow});
         return point_of(bytes, *found.samples);
       };
       const Groups first(kind.groups.begin(),
                          kind.groups.begin() + static_cast<std::ptrdiff_t>(kind.alone));
-      alone.push_back(sampled(first));
+      alone.push_back(sampled(first, ""));
       if (!reports.back().phase.inside_nodes && kind.groups.size() > kind.alone) {
-        together.push_back(sampled(kind.groups));
+        together.push_back(sampled(kind.groups, ", all replicas"));
       }
     }
     curves_.push_back(
@@ -210,11 +209,9 @@ double Pace::runs(const CommKind& kind, int stage) const {
   const model::InferenceTimes& times = stages_[static_cast<std::size_t>(stage)];
   switch (kind.runs) {
     case CommKind::Runs::kPerLayer:
-      return kind.count * times.layers();
+      return kind.count * times.layers() + (stage == 0 ? 1 : 0);
     case CommKind::Runs::kPerMixtureLayer:
       return kind.count * times.mixture_layers();
-    case CommKind::Runs::kOnce:
-      return stage == 0 ? kind.count : 0;
     case CommKind::Runs::kLogits:
       return stage + 1 == stages() ? kind.count : 0;
     case CommKind::Runs::kBetween:

@@ -46,9 +46,8 @@ struct Deployment {
 /// One kind of collective of a batch.
 struct CommKind {
   enum class Runs {
-    kPerLayer,
+    kPerLayer,  ///< and once for the embedding, on the first stage
     kPerMixtureLayer,
-    kOnce,     ///< on the first stage
     kLogits,   ///< on the last stage, of what is sampled
     kBetween,  ///< from stage to stage
   };
@@ -62,8 +61,8 @@ struct CommKind {
 };
 std::vector<CommKind> comm_kinds(const catalog::LanguageModel& m, const Deployment& deployment);
 
-struct PhaseReport {
-  std::string name;
+/// A collective as it was sampled.
+struct SampledPhase {
   collective::Phase phase;
   const network::PhaseSamples* samples = nullptr;
   bool flow = false;
@@ -75,7 +74,7 @@ class Pace {
   Pace(const scenario::ServingSpec& spec, const catalog::Gpu& gpu, const Deployment& deployment,
        const collective::Machine& machine, const catalog::FabricProfile& profile,
        const fabric::Fabric& fabric, collective::Sampler& sampler,
-       std::vector<PhaseReport>& reports);
+       std::vector<SampledPhase>& reports);
 
   struct Taken {
     std::vector<double> stage_s;  ///< of every stage, communication and host included

@@ -92,6 +92,9 @@ class Service {
   void saturate(std::uint32_t replica);
   std::uint32_t new_job(const Request& request);
   std::size_t choose(const Request& request, std::size_t begin, std::size_t end);
+  bool has_room(const Replica& replica) const;
+  void drain_queue();
+  void place(std::uint32_t job, std::size_t replica);
   void dispatch(std::uint32_t job);
   void depart(std::uint32_t job, Time now);
   void count(const Job& job, Time now);
@@ -133,6 +136,7 @@ class Service {
   base::Slab<InFlight> flights_;
   base::Slab<Transfer> transfers_;
   std::deque<std::uint32_t> waiting_transfers_;
+  std::deque<std::uint32_t> queue_;  ///< in front of all replicas
   Pace::Taken taken_;
   Scheduler::Finished finished_;
 
@@ -274,9 +278,32 @@ std::size_t Service::choose(const Request& request, std::size_t begin, std::size
   return best;
 }
 
-void Service::dispatch(std::uint32_t index) {
+bool Service::has_room(const Replica& replica) const {
+  return replica.outstanding() <
+         static_cast<std::size_t>(serving_.engine.max_num_seqs) * replica.ranks.size();
+}
+
+void Service::dispatch(std::uint32_t job) {
+  if (serving_.balancer == Balancer::kQueue) {
+    queue_.push_back(job);
+    drain_queue();
+  } else {
+    place(job, choose(jobs_[job].request, 0, fronts_));
+  }
+}
+
+void Service::drain_queue() {
+  while (!queue_.empty()) {
+    const std::uint32_t job = queue_.front();
+    const std::size_t chosen = choose(jobs_[job].request, 0, fronts_);
+    if (!has_room(replicas_[chosen])) return;
+    queue_.pop_front();
+    place(job, chosen);
+  }
+}
+
+void Service::place(std::uint32_t index, std::size_t chosen) {
   Job& job = jobs_[index];
-  const std::size_t chosen = choose(job.request, 0, fronts_);
   Replica& replica = replicas_[chosen];
   job.replica = static_cast<int>(chosen);
   ++replica.serving;
@@ -352,6 +379,7 @@ void Service::depart(std::uint32_t index, Time now) {
     }
   }
   jobs_.release(index);
+  drain_queue();
   if (replica.state == Replica::State::kDraining) stop_if_empty(replica);
   if (spec_.saturate) {
     if (spec_.requests > 0 && static_cast<std::int64_t>(done_times_.size()) >= spec_.requests) {

@@ -4,10 +4,6 @@
 #include <cmath>
 #include <memory>
 
-#include <fmt/format.h>
-
-#include "base/error.h"
-#include "base/statistics.h"
 #include "serving/search.h"
 
 namespace fabricast::serving {
@@ -27,22 +23,22 @@ constexpr std::int64_t kResponseBytes = 256;
 struct Prepared {
   std::vector<std::unique_ptr<Pace>> paces;
   ServiceSpec service;
-  std::vector<PhaseReport> phases;
-  std::vector<Capacity> capacity;
+  std::vector<SampledPhase> phases;
+  std::vector<GpuMemory> memory;
 };
 
-Capacity capacity_of(const ServingSpec& spec, const catalog::Gpu& gpu,
-                     const model::InferenceShape& shape) {
-  Capacity capacity;
-  capacity.memory = model::inference_memory(spec.model, shape, spec.engine.max_num_batched_tokens,
-                                            spec.engine.max_num_seqs);
-  const model::InferenceMemory& m = capacity.memory;
+GpuMemory memory_of(const ServingSpec& spec, const catalog::Gpu& gpu,
+                    const model::InferenceShape& shape) {
+  GpuMemory memory;
+  memory.held = model::inference_memory(spec.model, shape, spec.engine.max_num_batched_tokens,
+                                        spec.engine.max_num_seqs);
+  const model::InferenceMemory& m = memory.held;
   const double left = gpu.memory_gb * spec.engine.gpu_memory_utilization - m.weights_gb -
                       m.activations_gb - m.overhead_gb;
   const auto blocks =
       static_cast<std::int64_t>(std::floor(left / (m.cache_gb_per_token * spec.engine.block_size)));
-  capacity.cache_tokens = blocks * spec.engine.block_size;
-  return capacity;
+  memory.cache_tokens = blocks * spec.engine.block_size;
+  return memory;
 }
 
 std::vector<Deployment> deployments_of(const ServingSpec& spec, int gpus) {
@@ -82,11 +78,11 @@ Prepared prepare(const scenario::ValidScenario& scenario, const scenario::Fabric
   for (const Deployment& deployment : deployments_of(spec, scenario.cluster.gpus)) {
     prepared.paces.push_back(std::make_unique<Pace>(spec, gpu, deployment, machine, choice.profile,
                                                     fabric, sampler, prepared.phases));
-    prepared.capacity.push_back(capacity_of(spec, gpu, deployment.shape));
+    prepared.memory.push_back(memory_of(spec, gpu, deployment.shape));
     Pool pool;
     pool.deployment = deployment;
     pool.pace = prepared.paces.back().get();
-    pool.cache_blocks = prepared.capacity.back().cache_tokens / spec.engine.block_size;
+    pool.cache_blocks = prepared.memory.back().cache_tokens / spec.engine.block_size;
     prepared.service.pools.push_back(pool);
   }
   if (spec.disaggregation) prepared.service.pools.front().prompts_only = true;
@@ -98,28 +94,12 @@ Prepared prepare(const scenario::ValidScenario& scenario, const scenario::Fabric
   return prepared;
 }
 
-CommReport report_of(const PhaseReport& phase) {
-  CommReport report;
-  report.name = phase.name;
-  report.op = phase.phase.op;
-  report.size = phase.phase.size;
-  report.ranks = static_cast<int>(phase.phase.groups[0].size());
-  report.mean_s = base::mean(phase.samples->seconds);
-  report.sigma_s = base::standard_deviation(phase.samples->seconds);
-  report.p99_s = base::percentile(phase.samples->seconds, 99);
-  report.extrapolation_error = phase.samples->extrapolation_error;
-  report.states = static_cast<int>(phase.samples->seconds.size());
-  report.flow = phase.flow;
-  report.inside_nodes = phase.phase.inside_nodes;
-  return report;
-}
-
 void fill_network(const Prepared& prepared, collective::Sampler& sampler,
                   const fabric::Fabric& fabric, Result& result) {
   std::vector<const network::PhaseSamples*> between;
   bool crossing = false;
-  for (const PhaseReport& phase : prepared.phases) {
-    result.phases.push_back(report_of(phase));
+  for (const SampledPhase& phase : prepared.phases) {
+    result.phases.push_back(collective::report_of(phase.phase, *phase.samples, phase.flow, fabric));
     if (phase.phase.inside_nodes) continue;
     crossing = true;
     if (!phase.flow) between.push_back(phase.samples);
@@ -214,7 +194,7 @@ Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricC
   Prepared prepared = prepare(scenario, choice, fabric, sampler);
   Result result;
   result.replicas = prepared.service.pools.back().deployment.replicas;
-  result.capacity = prepared.capacity;
+  result.memory = prepared.memory;
   fill_network(prepared, sampler, fabric, result);
   const network::Factory& idle = sampler.factory(!result.packets);
   const auto prompt = std::max<std::int64_t>(1, std::llround(spec.context.mean) * kTokenBytes);

@@ -45,24 +45,9 @@ struct RatePoint {
   double utilisation_pct = 0;
 };
 
-/// One collective of a batch at one size.
-struct CommReport {
-  std::string name;
-  collective::Op op = collective::Op::kAllReduce;
-  base::Bytes size;
-  int ranks = 0;
-  double mean_s = 0;
-  double sigma_s = 0;
-  double p99_s = 0;
-  double extrapolation_error = 0;
-  int states = 0;
-  bool flow = false;
-  bool inside_nodes = true;
-};
-
 /// What a GPU holds.
-struct Capacity {
-  model::InferenceMemory memory;
+struct GpuMemory {
+  model::InferenceMemory held;
   std::int64_t cache_tokens = 0;  ///< of one attention rank
 };
 
@@ -100,8 +85,8 @@ struct Result {
   int scaled_in = 0;
   double cold_start_s = 0;
   std::vector<RatePoint> curve;
-  std::vector<Capacity> capacity;  ///< of each pool of replicas
-  std::vector<CommReport> phases;
+  std::vector<GpuMemory> memory;  ///< of each pool of replicas
+  std::vector<collective::PhaseReport> phases;
   network::NetworkMetrics network;
   network::Counters counters;
   bool packets = true;  ///< false: nothing between nodes was simulated packet by packet

@@ -57,28 +57,6 @@ SamplingSpec sampling_spec(const scenario::ValidScenario& scenario, const Option
   return spec;
 }
 
-PhaseReport report_of(const Phase& phase, const PhaseSamples& samples, bool flow,
-                      const fabric::Fabric& fabric) {
-  PhaseReport report;
-  report.flow = flow;
-  report.name = phase.name;
-  report.op = phase.op;
-  report.size = phase.size;
-  report.ranks = static_cast<int>(phase.groups[0].size());
-  report.mean_s = base::mean(samples.seconds);
-  report.sigma_s = base::standard_deviation(samples.seconds);
-  report.extrapolation_error = samples.extrapolation_error;
-  report.states = static_cast<int>(samples.seconds.size());
-  report.p99_s = base::percentile(samples.seconds, 99);
-  report.times_per_step = phase.times_per_step;
-  report.inside_nodes = phase.inside_nodes;
-  if (samples.busiest) {
-    report.busiest_link = fabric.port_name(samples.busiest->port);
-    report.busiest_pct = 100 * samples.busiest->utilisation;
-  }
-  return report;
-}
-
 /// A second more on the wire delays a step by a second at most, hidden or not.
 double extrapolation_error(const Plan& plan, const Result& result) {
   double seconds = 0;
@@ -190,7 +168,8 @@ Study study(const Job& job, const Options& options) {
     const Phase& phase = study.plan.phases[i];
     const auto [samples, flow] = sampled[i];
     if (!phase.inside_nodes && !flow) between.push_back(samples);
-    result.phases.push_back(report_of(phase, *samples, flow, job.fabric));
+    result.phases.push_back(collective::report_of(phase, *samples, flow, job.fabric));
+    result.phases.back().times_per_step = phase.times_per_step;
   }
   result.packets = !between.empty() || dominating(study.plan) == nullptr;
   result.network = collective::loaded_metrics(between, job.fabric, result.counters);

@@ -43,25 +43,7 @@ struct OnTheWire {
   double cp = 0;
 };
 
-/// One communication phase as it was simulated, for the result's `collectives`.
-struct PhaseReport {
-  std::string name;  ///< "dp gradients", "pp activations", ...
-  collective::Op op = collective::Op::kAllReduce;
-  base::Bytes size;
-  int ranks = 0;
-  double mean_s = 0;
-  double sigma_s = 0;
-  double extrapolation_error = 0;  ///< 0 when simulated whole
-  int states = 0;
-  bool flow = false;  ///< at flow level
-  double p99_s = 0;
-  double times_per_step = 0;  ///< of one GPU
-  bool inside_nodes = false;
-  /// The link that was used most meanwhile, as fabric::Fabric::port_name writes it; empty where
-  /// nobody counted.
-  std::string busiest_link;
-  double busiest_pct = 0;  ///< of its rate
-};
+using collective::PhaseReport;
 
 struct Result {
   double step_time_s = 0;

@@ -1,0 +1,19 @@
+#pragma once
+// Objects that several faces share. Private to this room, and to its *json.cpp.
+
+#include <nlohmann/json.hpp>
+
+#include "advice/advice.h"
+
+namespace fabricast::report {
+
+using Json = nlohmann::ordered_json;  // keys stay in the order of the interface
+
+/// JSON has no NaN and no infinity: a metric that has no value must be absent, not null.
+void put(Json& object, const char* key, double value);
+
+Json network_json(const network::NetworkMetrics& metrics, bool packets);
+Json collective_json(const collective::PhaseReport& phase);
+Json serving_json(const serving::Result& result, const scenario::ServingSpec& spec);
+
+}  // namespace fabricast::report
