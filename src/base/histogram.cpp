@@ -47,7 +47,9 @@ double Histogram::variation() const {
 }
 
 double Histogram::percentile(double percent) const {
-  const double rank = std::ceil(percent / 100 * static_cast<double>(count_));
+  // As of a sample (statistics.cpp).
+  constexpr double kRoundingSlack = 1e-9;
+  const double rank = std::ceil(percent * static_cast<double>(count_) / 100 - kRoundingSlack);
   std::uint64_t left = static_cast<std::uint64_t>(std::max(1.0, rank));
   for (int bucket = 0; bucket < kBuckets; ++bucket) {
     const std::uint64_t here = buckets_[static_cast<std::size_t>(bucket)];

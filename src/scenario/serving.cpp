@@ -291,8 +291,10 @@ void check_serving(ServingSpec& serving, const ClusterSpec& cluster, const Conte
   }
   unless(gpus % serving.shape.gpus() == 0, context,
          serving.shape.tp > 1 ? "workload.tp" : "workload.pp",
-         fmt::format("tp {} x pp {} x attention_dp {} = {} GPUs for a replica", serving.shape.tp,
-                     serving.shape.pp, serving.shape.dp, serving.shape.gpus()),
+         fmt::format("tp {} x pp {}{} = {} GPUs for a replica", serving.shape.tp, serving.shape.pp,
+                     serving.shape.dp > 1 ? fmt::format(" x attention_dp {}", serving.shape.dp)
+                                          : std::string(),
+                     serving.shape.gpus()),
          fmt::format("a product that divides {}, the cluster's GPUs{}", gpus,
                      serving.disaggregation ? " that generate" : ""));
   if (serving.scaling) {

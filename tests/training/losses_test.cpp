@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "collective/losses.h"
 #include "jobs.h"
 
 namespace fabricast::training {
@@ -80,7 +81,7 @@ TEST(Losses, take_the_way_by_the_rail_of_the_receiver) {
 TEST(Losses, wait_for_the_timeout_of_the_connection) {
   catalog::FabricProfile profile;
   profile.transport.timeout_exponent = 20;
-  EXPECT_NEAR(timeout_s(profile), 4.295, 0.001);
+  EXPECT_NEAR(collective::timeout_s(profile), 4.295, 0.001);
 }
 
 }  // namespace
