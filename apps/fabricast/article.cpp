@@ -68,13 +68,31 @@ validation::ArticleJob job_of(const scenario::ValidScenario& scenario) {
           scenario.cluster.gpu.peak_tflops(spec.shape.precision) * 1e12 * scenario.cluster.gpus};
 }
 
+std::filesystem::path beside(const Knowledge& known) {
+  return std::filesystem::path(known.directory) / "..";
+}
+
+std::string tables_in(const Knowledge& known, const std::string& data) {
+  if (!data.empty()) return data;
+  return (beside(known) / "validation" / "article").lexically_normal().string();
+}
+
+std::string example(const Knowledge& known, const std::string& job) {
+  return (beside(known) / "examples" / "article" / (job + ".yaml")).lexically_normal().string();
+}
+
+validation::ArticleService service_of(const scenario::ValidScenario& scenario) {
+  const auto& spec = std::get<scenario::ServingSpec>(scenario.workload);
+  return {model::parameters(spec.model),
+          scenario.cluster.gpu.peak_tflops(spec.shape.precision) * 1e12 * scenario.cluster.gpus,
+          spec.context.mean - spec.prefix_cached, spec.output.mean};
+}
+
 }  // namespace
 
 validation::ArticleCheck run_article(const std::string& data, const CommonFlags& flags) {
   const Knowledge known = load_knowledge();
-  const std::filesystem::path root = std::filesystem::path(known.directory) / "..";
-  const auto rows = validation::read_article(
-      data.empty() ? (root / "validation" / "article").lexically_normal().string() : data);
+  const auto rows = validation::read_article(tables_in(known, data));
   std::set<std::string> jobs;
   for (const validation::ArticleRow& row : rows) jobs.insert(row.job);
 
@@ -83,8 +101,7 @@ validation::ArticleCheck run_article(const std::string& data, const CommonFlags&
   validation::ArticleRuns runs;
   int fewest = 0;
   for (const std::string& job : jobs) {
-    const std::string file =
-        (root / "examples" / "article" / (job + ".yaml")).lexically_normal().string();
+    const std::string file = example(known, job);
     Node document = base::yaml::parse_file(file);
     add_controls(document);
     for (const advice::Outcome& outcome : runner.run(document, file).outcomes) {
@@ -103,6 +120,27 @@ validation::ArticleCheck run_article(const std::string& data, const CommonFlags&
     }
   }
   return validation::article_check(rows, runs);
+}
+
+validation::ArticleServingCheck run_article_serving(const std::string& data,
+                                                    const CommonFlags& flags) {
+  const Knowledge known = load_knowledge();
+  const auto rows = validation::read_article_serving(tables_in(known, data));
+  std::set<std::string> jobs;
+  for (const validation::ArticleServingRow& row : rows) jobs.insert(row.job);
+  base::Progress progress("simulating", 0, !flags.quiet);
+  Runner runner(known, flags, progress);
+  validation::ArticleServingRuns runs;
+  for (const std::string& job : jobs) {
+    const std::string file = example(known, job);
+    for (const advice::Outcome& outcome : runner.run(base::yaml::parse_file(file), file).outcomes) {
+      const serving::Result& result = *outcome.serving;
+      runs.runs[{job, outcome.name}] = {result.latency_ms.mean, result.capacity_qps.value,
+                                        result.gpu_utilisation_pct, result.jitter_pct};
+    }
+    runs.jobs[job] = service_of(runner.scenario());
+  }
+  return validation::article_serving_check(rows, runs);
 }
 
 }  // namespace fabricast::apps

@@ -140,9 +140,15 @@ void validate_training(const ValidateFlags& flags) {
 }
 
 void validate_article(const ValidateFlags& flags) {
-  const validation::ArticleCheck check = run_article(flags.data, flags.common);
-  publish(flags.common, report::article_text(check, {flags.common.chinese, false}),
-          report::validation_json(report::article_result(check)));
+  const validation::ArticleCheck training = run_article(flags.data, flags.common);
+  const validation::ArticleServingCheck serving = run_article_serving(flags.data, flags.common);
+  const report::TerminalOptions options{flags.common.chinese, false};
+  report::ValidationResult result = report::article_result(training);
+  report::add_article_serving(serving, result);
+  publish(flags.common,
+          report::article_text(training, options) + "\n" +
+              report::article_serving_text(serving, options),
+          report::validation_json(result));
 }
 
 void validate(const ValidateFlags& flags) {
@@ -191,7 +197,7 @@ void add_validate(CLI::App& program, Chosen& chosen) {
       ->add_option("--kind", flags->kind,
                    "flow: the flow level against the packet level (default); nccl: collectives "
                    "against logs of nccl-tests; training: steps against tables of public runs; "
-                   "article: the jobs of the comparison article")
+                   "article: the jobs and services of the comparison article")
       ->type_name("KIND")
       ->check(CLI::IsMember({"flow", "nccl", "training", "article"}));
   command
