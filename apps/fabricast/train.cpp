@@ -35,6 +35,12 @@ void check_outputs(const TrainFlags& flags) {
                           "a file of its own");
 }
 
+void require_training(const scenario::ValidScenario& scenario) {
+  if (std::holds_alternative<scenario::TrainingSpec>(scenario.workload)) return;
+  throw base::input_error(scenario.where("workload.kind"), "a service",
+                          "`training`; `fabricast serve-sim` shows a service in detail");
+}
+
 report::TrainReport examine(const Knowledge& known, const scenario::ValidScenario& scenario,
                             std::size_t number, const CommonFlags& flags) {
   const auto begin = std::chrono::steady_clock::now();
@@ -68,6 +74,7 @@ void train(const TrainFlags& flags) {
   check_outputs(flags);
   const Knowledge known = load_knowledge();
   const Question question = question_of(flags.scenario, known, flags.common);
+  require_training(question.scenario);
   const std::size_t number = fabric_named(flags.fabric, question.scenario);
   if (flags.common.resolution == Resolution::kFlow) require_flow_level(question.scenario);
   if (!flags.common.quiet) {

@@ -264,8 +264,10 @@ void Pace::take(const std::vector<Batch>& ranks, double duty, base::RandomStream
     const int gpus = shape_.tp * shape_.dp;
     const double late = variation_ * largest_normal(random.uniform(), gpus);
     double seconds = slowest * std::max(0.5, 1 + late);
-    taken.compute_s += mean / stages();
-    taken.comm_s += seconds - mean;
+    // A GPU alone waits for nobody: it takes longer itself.
+    const double own = gpus == 1 ? seconds : mean;
+    taken.compute_s += own / stages();
+    taken.comm_s += seconds - own;
     for (const Curve& curve : curves_) {
       const double count = runs(curve.kind, stage);
       if (count == 0) continue;

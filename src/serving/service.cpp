@@ -84,6 +84,10 @@ class Service {
  private:
   // Set-up.
   void add_replica(const Pool& pool, int number);
+  /// What a service can do is found with all replicas there.
+  bool scales() const {
+    return serving_.scaling && !spec_.saturate && spec_.arrivals == Arrivals::kAsStated;
+  }
   Scheduler::Spec scheduler_spec(const Pool& pool) const;
 
   // Requests come and go.
@@ -189,7 +193,7 @@ void Service::add_replica(const Pool& pool, int number) {
   }
   replica.stage_free.assign(static_cast<std::size_t>(pool.pace->stages()), Time());
   replica.random = base::RandomStream(service_.seed, "replica", replicas_.size());
-  const bool elastic = serving_.scaling && !spec_.saturate;
+  const bool elastic = scales();
   if (elastic && number >= serving_.scaling->min_replicas) replica.state = Replica::State::kOff;
   replicas_.push_back(std::move(replica));
 }
@@ -688,7 +692,7 @@ RunResult Service::run() {
   } else {
     schedule_arrival();
   }
-  if (serving_.scaling && !spec_.saturate) net_.at(Time(), [this](Time) { look(); });
+  if (scales()) net_.at(Time(), [this](Time) { look(); });
   net_.run();
   return result();
 }

@@ -104,8 +104,8 @@ void fill_network(const Prepared& prepared, collective::Sampler& sampler,
     crossing = true;
     if (!phase.flow) between.push_back(phase.samples);
   }
-  result.packets = !between.empty() || !crossing;
-  const network::Factory& idle = sampler.factory(!result.packets);
+  result.packets = !between.empty();
+  const network::Factory& idle = sampler.factory(crossing && !result.packets);
   result.network = collective::loaded_metrics(between, fabric, result.counters);
   result.network.latency_us = network::idle_latency_us(idle, fabric);
   result.network.bandwidth_gbps =
@@ -196,7 +196,8 @@ Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricC
   result.replicas = prepared.service.pools.back().deployment.replicas;
   result.memory = prepared.memory;
   fill_network(prepared, sampler, fabric, result);
-  const network::Factory& idle = sampler.factory(!result.packets);
+  const bool in_flows = std::ranges::any_of(result.phases, &collective::PhaseReport::flow);
+  const network::Factory& idle = sampler.factory(in_flows && !result.packets);
   const auto prompt = std::max<std::int64_t>(1, std::llround(spec.context.mean) * kTokenBytes);
   prepared.service.request_s = message_s(idle, fabric, base::Bytes(prompt));
   prepared.service.response_s = message_s(idle, fabric, base::Bytes(kResponseBytes));
