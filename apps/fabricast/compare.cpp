@@ -17,6 +17,7 @@
 #include "design.h"
 #include "report/outcomes.h"
 #include "report/report.h"
+#include "tenants.h"
 
 namespace fabricast::apps {
 namespace {
@@ -71,11 +72,14 @@ serving::Options serving_options(const ComparisonOptions& options) {
 
 }  // namespace
 
-advice::Outcome evaluate(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
+advice::Outcome evaluate(const catalog::Catalog& known, const scenario::ValidScenario& asked,
                          const Design& design, network::PhaseCache& cache,
                          const ComparisonOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const scenario::FabricChoice& choice = *design.choice;
+  const auto number = static_cast<std::size_t>(&choice - asked.fabrics.data());
+  const auto resolved = with_tenants(known, asked, number, options.threads, options.lessons);
+  const scenario::ValidScenario& scenario = resolved ? *resolved : asked;
 
   advice::Outcome outcome;
   outcome.name = choice.profile.name;

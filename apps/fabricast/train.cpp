@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "comparison.h"
 #include "design.h"
+#include "tenants.h"
 #include "training/detail.h"
 
 namespace fabricast::apps {
@@ -62,8 +63,9 @@ report::TrainReport examine(const Knowledge& known, const scenario::ValidScenari
   report::TrainReport report;
   report.scenario = &scenario;
   report.choice = design.choice;
-  report.detail =
-      training::detail(scenario, *design.choice, *design.fabric, design.networks, phases, options);
+  const auto resolved = with_tenants(known.catalog, scenario, number, options.threads, &lessons);
+  report.detail = training::detail(resolved ? *resolved : scenario, *design.choice, *design.fabric,
+                                   design.networks, phases, options);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   report.wall_s = wall.count();
   report.peak_rss_mb = peak_rss_mb();

@@ -246,7 +246,7 @@ ValidScenario parse_system(const std::string& text, const std::string& file_name
 base::Error located(const base::Error& error, const ValidScenario& scenario, std::size_t fabric);
 
 /// Throws base::Error (input) on what parses but this version does not simulate:
-/// faults that begin or end during the job, tenants given by their scenario, a partial node, some
+/// faults that begin or end during the job, a partial node, some
 /// topologies. Names the key and what works.
 void require_simulated(const ValidScenario& scenario);
 

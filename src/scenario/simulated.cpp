@@ -79,10 +79,6 @@ void require_simulated(const ValidScenario& scenario) {
                   fmt::format("a fault that {} during the job", begins ? "begins" : "ends"),
                   "a fault that lasts for all of it: neither `at_ms` nor `for_ms`");
   }
-  for (std::size_t i = 0; i < scenario.background.size(); ++i) {
-    refuse.unless(scenario.background[i].job.empty(), fmt::format("background[{}].job", i),
-                  "a tenant given by its scenario", "a tenant given by `load` and `burst_ms`");
-  }
   require_simulated_cluster(scenario);
   require_no_reduction(scenario);
   if (training != nullptr) require_rails(refuse, scenario, *training);

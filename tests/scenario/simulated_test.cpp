@@ -37,14 +37,6 @@ TEST(NotSimulated, faults_that_begin_or_end_during_the_job) {
             std::string::npos);
 }
 
-TEST(NotSimulated, tenants) {
-  const std::string job = FABRICAST_SOURCE_DIR "/examples/article/train-8-7b.yaml";
-  EXPECT_EQ(
-      not_simulated(changed("{kind: storage, load: 0.05}", "{kind: tenant, job: " + job + "}")),
-      "job.yaml:21:34: background[0].job: found a tenant given by its scenario, which is not "
-      "simulated yet; allowed a tenant given by `load` and `burst_ms`");
-}
-
 TEST(NotSimulated, collectives_that_switches_reduce) {
   const std::string message = not_simulated(
       changed("fabrics: [infiniband,", "fabrics: [{profile: infiniband, sharp: {enabled: true}},"));
