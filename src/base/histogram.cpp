@@ -13,6 +13,7 @@ constexpr int kHighest = 30;
 constexpr int kBuckets = (kHighest - kLowest) * kPerOctave;
 
 int bucket_of(double value) {
+  if (value <= 0) return 0;
   int exponent = 0;
   const double mantissa = std::frexp(value, &exponent);  // in [0.5, 1)
   const int within = static_cast<int>((mantissa - 0.5) * 2 * kPerOctave);
@@ -20,6 +21,7 @@ int bucket_of(double value) {
 }
 
 double middle_of(int bucket) {
+  if (bucket == 0) return 0;
   const double within = (bucket % kPerOctave + 0.5) / kPerOctave;
   return std::ldexp(1 + within, bucket / kPerOctave + kLowest);
 }

@@ -9,8 +9,8 @@ namespace fabricast::base {
 
 class Histogram {
  public:
-  /// Values from 1 ns to 10^9 s, if they are seconds; beyond, they count as those. A percentile is
-  /// within 0.1 % of the value that it stands for.
+  /// Values from 1 ns to 10^9 s, if they are seconds; larger ones count as that, smaller ones as 0.
+  /// A percentile is within 0.1 % of the value that it stands for.
   Histogram();
 
   void add(double value);

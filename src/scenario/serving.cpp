@@ -82,6 +82,14 @@ void fit_lengths(ServingSpec& serving) {
   fit(serving.output, &TracedRequest::output_tokens);
 }
 
+void check_profile(const Fields& fields, const ServingSpec& serving) {
+  const auto& profile = serving.profile;
+  if (profile.empty() || profile.front().at_s > 0) return;
+  if (std::ranges::any_of(profile, [](const RateStep& step) { return step.share > 0; })) return;
+  throw base::input_error(fields.where("profile"), "no time at which requests come",
+                          "a `share` above 0");
+}
+
 void read_arrival(Fields fields, const Context& context, ServingSpec& serving) {
   serving.arrival =
       static_cast<ArrivalKind>(fields.choice("kind", {"poisson", "gamma", "trace", "closed"}));
@@ -101,6 +109,7 @@ void read_arrival(Fields fields, const Context& context, ServingSpec& serving) {
     case ArrivalKind::kPoisson:
       serving.qps = fields.number("qps", 1e-6, kMostQps);
       read_profile(fields, serving);
+      check_profile(fields, serving);
       break;
   }
   fields.finish();
@@ -211,6 +220,11 @@ void check_lengths(const ServingSpec& serving, const Context& context) {
          "0 where the engine's `prefix_caching` is off");
 }
 
+void check_slo(const ServingSpec& serving, const Context& context) {
+  unless(serving.slo_metric != SloMetric::kTpot || serving.output.most > 1, context,
+         "workload.slo.metric", "tpot where every answer is one token", "ttft or latency");
+}
+
 void check_spread(const ServingSpec& serving, const Context& context) {
   const catalog::LanguageModel& m = serving.model;
   const model::InferenceShape& shape = serving.shape;
@@ -275,6 +289,7 @@ ServingSpec read_serving(Fields& fields, const Context& context) {
 
 void check_serving(ServingSpec& serving, const ClusterSpec& cluster, const Context& context) {
   check_lengths(serving, context);
+  check_slo(serving, context);
   check_spread(serving, context);
   int gpus = cluster.gpus;
   if (serving.disaggregation) {

@@ -97,6 +97,7 @@ Percentiles percentiles_of(const base::Histogram& seconds) {
 Estimate capacity(const Runner& run) {
   RunSpec spec;
   spec.saturate = true;
+  spec.arrivals = Arrivals::kPoisson;  // lengths are all that counts
   spec.warm_up = 2 * run.concurrency();
   spec.requests = spec.warm_up + std::max(run.requests(), kGenerations * run.concurrency());
   const RunResult result = run(spec);

@@ -31,6 +31,14 @@ TEST(Histogram, variation_is_sigma_over_mean) {
   EXPECT_DOUBLE_EQ(histogram.variation(), 0.5);
 }
 
+TEST(Histogram, of_zeros_is_zero) {
+  Histogram histogram;
+  histogram.add(0);
+  histogram.add(0);
+  EXPECT_EQ(histogram.percentile(50), 0);
+  EXPECT_EQ(histogram.percentile(100), 0);
+}
+
 TEST(Histogram, of_nothing_is_zero) {
   const Histogram histogram;
   EXPECT_EQ(histogram.count(), 0U);

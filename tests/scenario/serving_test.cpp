@@ -107,6 +107,21 @@ TEST(Serving, prompts_and_answers_share_the_cluster) {
             std::string::npos);
 }
 
+TEST(Serving, an_slo_per_token_needs_a_second_token) {
+  EXPECT_NE(
+      refusal(serving("{kind: serving, model: llama2-7b, context: 10, output: 1, slo: {metric: "
+                      "tpot, ms: 5}, arrival: {kind: poisson, qps: 1}}"))
+          .find("workload.slo.metric: found tpot where every answer is one token"),
+      std::string::npos);
+}
+
+TEST(Serving, a_profile_has_requests_at_some_time) {
+  EXPECT_NE(refusal(serving("{kind: serving, model: llama2-7b, context: 10, output: 5, arrival: "
+                            "{kind: poisson, qps: 1, profile: [{at_s: 0, share: 0}]}}"))
+                .find("profile: found no time at which requests come"),
+            std::string::npos);
+}
+
 TEST(Serving, steps_of_the_rate_come_in_their_order) {
   EXPECT_NE(refusal(serving("{kind: serving, model: llama2-7b, context: 10, output: 5, arrival: "
                             "{kind: poisson, qps: 1, profile: [{at_s: 9, share: 2}, {at_s: 3, "
