@@ -14,6 +14,11 @@ if(FABRICAST_SANITIZE)
   target_link_options(fabricast_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
+if(FABRICAST_FUZZ)
+  target_compile_options(fabricast_flags INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(fabricast_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # fabricast_room(NAME <name> [SOURCES <files...>] [DEPENDS <rooms...>] [LIBRARIES <targets...>])
 # LIBRARIES are private: no third-party header appears in a room's own headers.
 function(fabricast_room)

@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/statistics.h"
-#include "calibrate/nccl_log.h"
+#include "calibrate/log.h"
+#include "calibrate/op_named.h"
 #include "calibrate/tables.h"
 #include "collective/sampling.h"
 #include "packet/packet_network.h"
@@ -95,25 +96,42 @@ double predicted_us(const Bench& bench, collective::Op op, Bytes size, std::uint
   return base::mean(collective::sample(phase, *bench.fabric, bench.packets, spec).seconds) * 1e6;
 }
 
+struct Timed {
+  Bytes size;
+  double us = 0;
+};
+
+/// Sizes and times of all runs of a log, out of place where it was measured. A row without bytes
+/// moves nothing that could be forecast.
+std::vector<Timed> rows_of(const calibrate::Log& log) {
+  std::vector<Timed> rows;
+  for (const calibrate::LogRun& run : log.runs) {
+    for (const calibrate::LogRow& row : run.rows) {
+      const std::optional<double> us = calibrate::time_us(row);
+      if (row.size && row.size->count() > 0 && us) rows.push_back({*row.size, *us});
+    }
+  }
+  return rows;
+}
+
 /// The rows of one log, or why there are none.
 NcclCheck check_log(const catalog::Catalog& catalog, const fs::path& folder,
                     const Indexed& described, const NcclCheckOptions& options) {
   NcclCheck check;
   const std::string& name = described.log.file;
-  const std::vector<calibrate::NcclRow> rows = calibrate::read_nccl_log((folder / name).string());
   const NcclSystem system = system_of(described.log, catalog);
-  if (!system.skipped.empty() || rows.empty()) {
-    check.skipped.push_back({name, rows.empty() ? "no rows" : system.skipped});
-    return check;
-  }
   try {
+    const std::vector<Timed> rows = rows_of(calibrate::read_log((folder / name).string()));
+    if (!system.skipped.empty() || rows.empty()) {
+      check.skipped.push_back({name, rows.empty() ? "no rows" : system.skipped});
+      return check;
+    }
     const collective::Op op =
         calibrate::op_named(described.log.collective.empty() ? name : described.log.collective);
     const scenario::ValidScenario valid = scenario::parse_system(system.yaml, name, catalog);
     const Bench bench = bench_of(valid);
-    for (const calibrate::NcclRow& row : rows) {
-      NcclCheckRow checked{name,        op, valid.cluster.gpus, row.size,
-                           row.time_us, 0,  described.source};
+    for (const Timed& row : rows) {
+      NcclCheckRow checked{name, op, valid.cluster.gpus, row.size, row.us, 0, described.source};
       checked.predicted_us = predicted_us(bench, op, row.size, options.seed);
       check.rows.push_back(checked);
     }
