@@ -58,21 +58,40 @@ bool narrow_cache(const std::string& precision) {
   return precision != "bf16";
 }
 
+/// Sequences of this length that a replica's cache holds whole.
+double sequences_held(const InferenceRow& row, const catalog::LanguageModel& m,
+                      const catalog::Gpu& gpu, const catalog::ServingEngine& engine,
+                      const std::string& precision, int tp) {
+  model::InferenceShape shape;
+  shape.precision = precision_of(precision);
+  shape.cache_bytes = narrow_cache(precision) ? 1 : 2;
+  shape.tp = tp;
+  shape.pp = row.pp;
+  const model::InferenceMemory memory = model::inference_memory(
+      m, shape, engine.max_num_batched_tokens, std::min(engine.max_num_seqs, 256));
+  const double left = gpu.memory_gb * engine.gpu_memory_utilization - memory.weights_gb -
+                      memory.activations_gb - memory.overhead_gb;
+  return left / ((row.input + row.output) * memory.cache_gb_per_token);
+}
+
 /// The fewest GPUs of a replica that hold the model and enough requests: a power of two.
 int smallest_tp(const InferenceRow& row, const catalog::LanguageModel& m, const catalog::Gpu& gpu,
                 const catalog::ServingEngine& engine, const std::string& precision) {
-  for (int tp = 1; tp <= std::min(kPerNode, row.gpus); tp *= 2) {
-    model::InferenceShape shape;
-    shape.precision = precision_of(precision);
-    shape.cache_bytes = narrow_cache(precision) ? 1 : 2;
-    shape.tp = tp;
-    const model::InferenceMemory memory = model::inference_memory(
-        m, shape, engine.max_num_batched_tokens, std::min(engine.max_num_seqs, 256));
-    const double left = gpu.memory_gb * engine.gpu_memory_utilization - memory.weights_gb -
-                        memory.activations_gb - memory.overhead_gb;
-    if (left > kFewestAtOnce * (row.input + row.output) * memory.cache_gb_per_token) return tp;
+  const int most = std::min(kPerNode, row.gpus);
+  for (int tp = 1; tp < most; tp *= 2) {
+    if (sequences_held(row, m, gpu, engine, precision, tp) > kFewestAtOnce) return tp;
   }
-  return std::min(kPerNode, row.gpus);
+  return most;
+}
+
+/// TensorRT-LLM takes no more sequences than it can bring to an end (GUARANTEED_NO_EVICT, its
+/// default); 0: whatever the engine's limit is.
+int never_evicted(const InferenceRow& row, const catalog::LanguageModel& m, const catalog::Gpu& gpu,
+                  const catalog::ServingEngine& engine, const std::string& precision, int tp) {
+  const bool flooded = row.load == Load::kAtOnce || row.load == Load::kOffline;
+  if (engine.chunked_prefill || !flooded) return row.most_sequences;
+  const double held = sequences_held(row, m, gpu, engine, precision, tp);
+  return static_cast<int>(std::clamp(held, 1.0, 1.0 * engine.max_num_seqs));
 }
 
 std::string cluster_yaml(int gpus, const catalog::Gpu& gpu) {
@@ -121,17 +140,17 @@ std::string arrival_yaml(const InferenceRow& row) {
 }
 
 /// Measured without shared beginnings, so that nothing is found in a cache.
-std::string engine_yaml(const InferenceRow& row) {
+std::string engine_yaml(const InferenceRow& row, int most_sequences) {
   std::string yaml = fmt::format("  engine: {{ name: {}, prefix_caching: false", row.engine);
-  if (row.most_sequences > 0) yaml += fmt::format(", max_num_seqs: {}", row.most_sequences);
+  if (most_sequences > 0) yaml += fmt::format(", max_num_seqs: {}", most_sequences);
   if (row.most_tokens > 0) yaml += fmt::format(", max_num_batched_tokens: {}", row.most_tokens);
-  // TensorRT-LLM's own bench has no server in front of the engine.
-  if (row.load == Load::kAtOnce) yaml += ", request_us: 0";
+  // The benches of TensorRT-LLM and MLPerf have no server in front of the engine.
+  if (row.load != Load::kClosed && row.load != Load::kTrace) yaml += ", request_us: 0";
   return yaml + " }\n";
 }
 
 std::string workload_yaml(const InferenceRow& row, const catalog::LanguageModel& m, int tp,
-                          const std::string& precision) {
+                          const std::string& precision, int most_sequences) {
   std::string yaml = fmt::format(
       "workload:\n  kind: serving\n  model: {}\n  precision: {}\n  kv_cache: {}\n"
       "  tp: {}\n  pp: {}\n",
@@ -143,7 +162,7 @@ std::string workload_yaml(const InferenceRow& row, const catalog::LanguageModel&
     yaml += fmt::format("  disaggregation: {{ prefill_replicas: {}, prefill_tp: {} }}\n",
                         std::max(1, row.prefill_workers), row.prefill_tp);
   }
-  return yaml + engine_yaml(row) + arrival_yaml(row);
+  return yaml + engine_yaml(row, most_sequences) + arrival_yaml(row);
 }
 
 InferenceScenario without(std::string reason) {
@@ -162,8 +181,8 @@ InferenceScenario scenario_of(const InferenceRow& row, const catalog::Catalog& c
     return without("the table has no concurrency");
   }
   const std::string precision = row.precision.empty() ? narrowest(*gpu) : row.precision;
-  const int tp =
-      row.tp > 0 ? row.tp : smallest_tp(row, *m, *gpu, catalog.engine(row.engine, {}), precision);
+  const catalog::ServingEngine& engine = catalog.engine(row.engine, {});
+  const int tp = row.tp > 0 ? row.tp : smallest_tp(row, *m, *gpu, engine, precision);
   int gpus = tp * row.pp * row.dp;
   double replicas = row.gpus > 0 ? 1.0 * row.gpus / gpus : 1;
   if (row.disaggregated) {
@@ -172,7 +191,9 @@ InferenceScenario scenario_of(const InferenceRow& row, const catalog::Catalog& c
         gpus * std::max(1, row.decode_workers) + row.prefill_tp * std::max(1, row.prefill_workers);
     replicas = 1;
   }
-  return {.yaml = cluster_yaml(gpus, *gpu) + workload_yaml(row, *m, tp, precision),
+  return {.yaml = cluster_yaml(gpus, *gpu) +
+                  workload_yaml(row, *m, tp, precision,
+                                never_evicted(row, *m, *gpu, engine, precision, tp)),
           .skipped = "",
           .replicas = replicas};
 }
