@@ -16,6 +16,7 @@
 #include "report/article.h"
 #include "report/validation.h"
 #include "validation/flow_check.h"
+#include "validation/inference_check.h"
 #include "validation/nccl_check.h"
 #include "validation/training_check.h"
 
@@ -139,6 +140,27 @@ void validate_training(const ValidateFlags& flags) {
           report::validation_json(result));
 }
 
+void validate_inference(const ValidateFlags& flags) {
+  const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
+  base::Progress progress("validating", 0, !flags.common.quiet);
+  const auto options = options_of<validation::InferenceCheckOptions>(flags, progress);
+  const validation::InferenceCheck check = validation::inference_check(known, options);
+  if (check.rows.empty()) {
+    throw base::input_error({options.data, 0, 0, ""}, "no row of serving that can be forecast",
+                            "tables such as serving_ttft_tpot.csv");
+  }
+  report::ValidationResult result;
+  for (const validation::InferenceCheckRow& row : check.rows) {
+    result.rows.push_back(
+        {row.kind, row.name, row.quantity, "", row.measured, row.predicted, row.source});
+  }
+  for (const validation::InferenceSkip& skip : check.skipped) {
+    result.skipped.push_back({skip.kind, skip.name, skip.reason});
+  }
+  publish(flags.common, report::validation_table(result, {flags.common.chinese, false}),
+          report::validation_json(result));
+}
+
 void validate_article(const ValidateFlags& flags) {
   const validation::ArticleCheck training = run_article(flags.data, flags.common);
   const validation::ArticleServingCheck serving = run_article_serving(flags.data, flags.common);
@@ -160,12 +182,13 @@ void validate(const ValidateFlags& flags) {
   }
   if (!measured && !flags.data.empty()) {
     throw base::input_error({"", 0, 0, "--data"}, "`--kind flow`",
-                            "`--kind nccl`, `training` or `article` with it");
+                            "`--kind nccl`, `training`, `inference` or `article` with it");
   }
   if (measured) {
-    (flags.kind == "nccl"      ? validate_nccl
-     : flags.kind == "article" ? validate_article
-                               : validate_training)(flags);
+    (flags.kind == "nccl"        ? validate_nccl
+     : flags.kind == "article"   ? validate_article
+     : flags.kind == "inference" ? validate_inference
+                                 : validate_training)(flags);
     return;
   }
   const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
@@ -197,9 +220,10 @@ void add_validate(CLI::App& program, Chosen& chosen) {
       ->add_option("--kind", flags->kind,
                    "flow: the flow level against the packet level (default); nccl: collectives "
                    "against logs of nccl-tests; training: steps against tables of public runs; "
-                   "article: the jobs and services of the comparison article")
+                   "inference: services against tables of public runs; article: the jobs and "
+                   "services of the comparison article")
       ->type_name("KIND")
-      ->check(CLI::IsMember({"flow", "nccl", "training", "article"}));
+      ->check(CLI::IsMember({"flow", "nccl", "training", "inference", "article"}));
   command
       ->add_option("--data", flags->data,
                    "Folder of measured data (default: what FABRICAST_DATA names; of the article: "
@@ -218,6 +242,7 @@ void add_validate(CLI::App& program, Chosen& chosen) {
       "  fabricast validate --kind flow\n"
       "  fabricast validate --kind nccl --data measured --json nccl.json\n"
       "  fabricast validate --kind training --data measured\n"
+      "  fabricast validate --kind inference --data measured\n"
       "  fabricast validate --kind article\n"
       "  fabricast validate --kind flow --fabric infiniband --json -");
   command->callback([flags, &chosen] { chosen = [flags] { validate(*flags); }; });

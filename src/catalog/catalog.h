@@ -223,10 +223,12 @@ struct ServingEngine {
   int max_num_batched_tokens = 0;  ///< tokens of a batch
   int block_size = 0;              ///< tokens of a block of cached keys and values
   bool chunked_prefill = true;     ///< prompts are cut to share batches with generation
+  bool mixed_batches = true;  ///< prompts and generation share batches; else prompts come first
   bool prefix_caching = true;
   double gpu_memory_utilization = 0;  ///< share of a GPU's memory that the engine takes
   double step_us = 0;                 ///< of the host per batch, during which the GPU waits
   double sequence_us = 0;             ///< the same per sequence of the batch
+  double request_us = 0;  ///< of the front end per request, one after the other, before it queues
   double custom_all_reduce_kb =
       0;  ///< inside nodes, up to this size, it sums by kernels of its own
 };

@@ -219,10 +219,12 @@ const std::vector<RecordParameter<ServingEngine>>& parameters_of(const ServingEn
       count("max_num_batched_tokens", &E::max_num_batched_tokens, 1, 1 << 20),
       count("block_size", &E::block_size, 1, 4096),
       flag("chunked_prefill", &E::chunked_prefill),
+      flag("mixed_batches", &E::mixed_batches),
       flag("prefix_caching", &E::prefix_caching),
       number("gpu_memory_utilization", &E::gpu_memory_utilization, 0.01, 1),
       number("step_us", &E::step_us, 0, 1e6),
       number("sequence_us", &E::sequence_us, 0, 1e6),
+      number("request_us", &E::request_us, 0, 1e6),
       number("custom_all_reduce_kb", &E::custom_all_reduce_kb, 0, 1e6),
   };
   return table;

@@ -138,11 +138,13 @@ catalog::ServingEngine read_engine(Fields& fields, const Context& context) {
       of.integer("max_num_batched_tokens", 1, 1 << 20, engine.max_num_batched_tokens));
   engine.block_size = static_cast<int>(of.integer("block_size", 1, 4096, engine.block_size));
   engine.chunked_prefill = of.boolean("chunked_prefill", engine.chunked_prefill);
+  engine.mixed_batches = of.boolean("mixed_batches", engine.mixed_batches);
   engine.prefix_caching = of.boolean("prefix_caching", engine.prefix_caching);
   engine.gpu_memory_utilization =
       of.number("gpu_memory_utilization", 0.01, 1, engine.gpu_memory_utilization);
   engine.step_us = of.number("step_us", 0, 1e6, engine.step_us);
   engine.sequence_us = of.number("sequence_us", 0, 1e6, engine.sequence_us);
+  engine.request_us = of.number("request_us", 0, 1e6, engine.request_us);
   engine.custom_all_reduce_kb =
       of.number("custom_all_reduce_kb", 0, 1e6, engine.custom_all_reduce_kb);
   of.finish();

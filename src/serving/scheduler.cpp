@@ -99,12 +99,12 @@ bool Scheduler::preempt_last(std::uint32_t wanting) {
 }
 
 /// True when nobody had to be preempted.
-bool Scheduler::schedule_running(Batch& batch, int& budget) {
+bool Scheduler::schedule_running(Batch& batch, int& budget, Wants wants) {
   const std::int64_t before = preemptions_;
   for (std::size_t i = 0; i < running_.size() && budget > 0; ++i) {
     const std::uint32_t index = running_[i];
     Job& job = jobs_[index];
-    if (job.in_batch) continue;
+    if (job.in_batch || (wants == Wants::kPrompt && job.generated > 0)) continue;
     const int tokens = std::min(job.known - job.computed, budget);
     bool there = grow(job, tokens);
     while (!there && preempt_last(index)) there = grow(job, tokens);
@@ -164,12 +164,13 @@ void Scheduler::schedule_waiting(base::Time now, Batch& batch, int& budget) {
 void Scheduler::schedule(base::Time now, Batch& batch) {
   batch.clear();
   int budget = spec_.engine.max_num_batched_tokens;
-  if (spec_.engine.chunked_prefill) {
-    if (schedule_running(batch, budget)) schedule_waiting(now, batch, budget);
+  if (spec_.engine.mixed_batches) {
+    if (schedule_running(batch, budget, Wants::kAny)) schedule_waiting(now, batch, budget);
     return;
   }
+  schedule_running(batch, budget, Wants::kPrompt);
   schedule_waiting(now, batch, budget);
-  if (batch.parts.empty()) schedule_running(batch, budget);
+  if (batch.parts.empty()) schedule_running(batch, budget, Wants::kAny);
 }
 
 /// Segments whose last token is cached now are everybody's.

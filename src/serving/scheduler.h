@@ -2,7 +2,8 @@
 // Continuous batching of one attention rank as vLLM's V1 scheduler does it (Yu et al., OSDI 2022;
 // Agrawal et al., OSDI 2024): sequences that run get their next token first, then prompts, cut to
 // what is left of the batch; a sequence that finds no block preempts the one that came last, which
-// starts over. Without chunked prefill a batch is whole prompts or single tokens, prompts first.
+// starts over. Without chunked prefill a prompt waits until a batch takes it whole, as in
+// TensorRT-LLM. Where batches are not mixed, as in SGLang, prompts come first and by themselves.
 
 #include <cstdint>
 #include <deque>
@@ -96,7 +97,8 @@ class Scheduler {
   std::int64_t preemptions() const { return preemptions_; }
 
  private:
-  bool schedule_running(Batch& batch, int& budget);
+  enum class Wants { kAny, kPrompt };  ///< of running sequences, those whose prompt was cut
+  bool schedule_running(Batch& batch, int& budget, Wants wants);
   void schedule_waiting(base::Time now, Batch& batch, int& budget);
   bool admit(std::uint32_t index, int budget, bool whole);
   void put(Batch& batch, std::uint32_t index, int tokens);

@@ -31,6 +31,7 @@ struct Replica {
   int number = 0;  ///< in its pool
   std::vector<Scheduler> ranks;
   std::vector<Time> stage_free;
+  Time front_free;  ///< when its front end has read all requests so far
   int in_flight = 0;
   bool kick_due = false;  ///< a look is scheduled for when the first stage is free
   double duty = 0;
@@ -311,9 +312,18 @@ void Service::place(std::uint32_t index, std::size_t chosen) {
   Replica& replica = replicas_[chosen];
   job.replica = static_cast<int>(chosen);
   ++replica.serving;
-  auto least = std::ranges::min_element(replica.ranks, {}, &Scheduler::outstanding);
-  least->enqueue(index);
-  kick(static_cast<std::uint32_t>(chosen));
+  const auto queue = [this, index, chosen](Time) {
+    auto& ranks = replicas_[chosen].ranks;
+    std::ranges::min_element(ranks, {}, &Scheduler::outstanding)->enqueue(index);
+    kick(static_cast<std::uint32_t>(chosen));
+  };
+  if (serving_.engine.request_us <= 0) {
+    queue(net_.now());
+    return;
+  }
+  replica.front_free =
+      std::max(replica.front_free, net_.now()) + Time::seconds(serving_.engine.request_us * 1e-6);
+  net_.at(replica.front_free, queue);
 }
 
 void Service::saturate(std::uint32_t index) {

@@ -145,7 +145,7 @@ void fill_run(const RunResult& run, Result& result) {
 
 /// The run that is reported, at the stated rate or, where that is too much, at most of what the
 /// service sustains.
-RunSpec stated_run(const ServingSpec& spec, const Runner& runner, Result& result) {
+RunSpec stated_run(const ServingSpec& spec, const Runner& runner, bool from_cold, Result& result) {
   RunSpec run;
   result.offered_qps = spec.qps;
   result.simulated_qps = spec.qps;
@@ -164,7 +164,7 @@ RunSpec stated_run(const ServingSpec& spec, const Runner& runner, Result& result
       run.requests > 0 ? static_cast<double>(run.requests) : run.duration_s * result.simulated_qps;
   run.warm_up = static_cast<std::int64_t>(expected / 10);
   // Every request of a trace counts, and so does every replica that comes.
-  if (spec.trace || spec.scaling) run.warm_up = 0;
+  if (spec.trace || spec.scaling || from_cold) run.warm_up = 0;
   return run;
 }
 
@@ -225,7 +225,7 @@ Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricC
     result.curve = std::move(search.curve);
   }
   note("the stated rate");
-  fill_run(runner(stated_run(spec, runner, result), options.trace), result);
+  fill_run(runner(stated_run(spec, runner, options.from_cold, result), options.trace), result);
   if (spec.arrival == scenario::ArrivalKind::kClosed) {
     result.simulated_qps = result.goodput_qps / std::max(1e-9, result.slo_met_pct / 100);
   }

@@ -99,6 +99,8 @@ struct Options {
   base::Progress* progress = nullptr;  ///< may be null
   /// Only the run at the stated rate: capacity, SLO rate and curve stay empty.
   bool stated_only = false;
+  /// The first requests of that run count, too, as in a benchmark that does not warm up.
+  bool from_cold = false;
   /// Gets every request of the run that is reported; may be empty.
   std::function<void(const RequestRecord&)> trace;
 };

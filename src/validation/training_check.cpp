@@ -4,18 +4,14 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "collective/choice.h"
-#include "flow/calibrate.h"
-#include "flow/flow_network.h"
-#include "packet/packet_network.h"
 #include "scenario/scenario.h"
 #include "training/training.h"
+#include "validation/behaviours.h"
 #include "validation/training_rows.h"
 #include "validation/training_scenario.h"
 
@@ -52,45 +48,6 @@ std::vector<TrainingRow> rows_in(const fs::path& folder) {
   return rows;
 }
 
-/// What the flow level learnt, by what decides it. Safe to use from several threads.
-class Behaviours {
- public:
-  std::shared_ptr<const flow::Behaviour> of(const fabric::Fabric& fabric,
-                                            const catalog::FabricProfile& profile,
-                                            const flow::PacketNetworks& packets) {
-    const std::lock_guard lock(mutex_);
-    auto& known = known_[flow::calibration_key(fabric, profile)];
-    if (!known) {
-      known = std::make_shared<const flow::Behaviour>(flow::calibrate(fabric, profile, packets));
-    }
-    return known;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const flow::Behaviour>> known_;
-};
-
-collective::Networks networks_of(const scenario::ValidScenario& job,
-                                 const std::shared_ptr<const fabric::Fabric>& fabric,
-                                 Behaviours& behaviours) {
-  const scenario::FabricChoice& choice = job.fabrics.front();
-  const network::NodeLinkSpec inside = collective::node_links(job.cluster.gpu);
-  collective::Networks networks;
-  networks.packet = packet::factory(fabric, choice.profile, inside);
-  networks.node = packet::factory(
-      std::make_shared<const fabric::Fabric>(fabric::build(fabric::one_node(choice.topology))),
-      choice.profile, inside);
-  networks.flow = [&choice, &behaviours, fabric, inside](double load) {
-    const auto packets = [&](std::shared_ptr<const fabric::Fabric> small, std::uint64_t seed) {
-      return packet::make_network(std::move(small), choice.profile, inside, seed);
-    };
-    return flow::factory(fabric, choice.profile, inside,
-                         behaviours.of(*fabric, choice.profile, packets), {}, load);
-  };
-  return networks;
-}
-
 /// One job as it comes out, or why it does not.
 struct Forecast {
   double step_s = 0;
@@ -109,11 +66,6 @@ double attention_flops_per_token(const scenario::TrainingSpec& spec) {
   }
   return attention / spec.shape.sequence;
 }
-
-struct Shared {
-  network::PhaseCache phases;
-  Behaviours behaviours;
-};
 
 Forecast forecast_of(const std::string& yaml, const std::string& name,
                      const catalog::Catalog& catalog, std::uint64_t seed, Shared& shared) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <vector>
 
 namespace fabricast::validation {
@@ -52,7 +53,11 @@ bool has(const std::string& text, std::string_view part) {
 }
 
 const catalog::Gpu* gpu_named(const std::string& text, const catalog::Catalog& catalog) {
-  const std::vector<std::string> words = words_of(text);
+  std::string spaced = lower(text);
+  if (const std::size_t at = spaced.find("rtx6000"); at != std::string::npos) {
+    spaced = spaced.substr(0, at + 3) + " " + spaced.substr(at + 3);
+  }
+  const std::vector<std::string> words = words_of(spaced);
   for (const std::string& first : words) {
     // "a10" to "mi300x": shorter or plainer words name no GPU.
     if (first.size() < 3 || first.find_first_of("0123456789") == std::string::npos) continue;
@@ -75,10 +80,17 @@ const catalog::Gpu* gpu_named(const std::string& text, const catalog::Catalog& c
 
 const catalog::LanguageModel* model_named(const std::string& text,
                                           const catalog::Catalog& catalog) {
-  std::string wanted = bare(text);
-  // "Llama-2-like 7B"; the catalogue's Llama 3 405B is that of 3.1, the only one there is.
-  if (const std::size_t at = wanted.find("like"); at != std::string::npos) wanted.erase(at, 4);
-  if (wanted == "llama31405b") wanted = "llama3405b";
+  // "nvidia/Llama-3.1-8B-Instruct-FP8": whose, tuned and quantised; the shape is the same.
+  std::string wanted = bare(text.substr(text.rfind('/') + 1));
+  for (const std::string_view said : {"like", "fp8", "instruct"}) {
+    if (const std::size_t at = wanted.find(said); at != std::string::npos) {
+      wanted.erase(at, said.size());
+    }
+  }
+  // Of one shape with another: the catalogue's Llama 3 405B is that of 3.1, the only one there is.
+  static const std::map<std::string, std::string> kSameShape = {
+      {"llama31405b", "llama3405b"}, {"llama3370b", "llama3170b"}, {"deepseekr1", "deepseekv3"}};
+  if (const auto same = kSameShape.find(wanted); same != kSameShape.end()) wanted = same->second;
   const auto found = std::ranges::find_if(
       catalog.models(), [&](const catalog::LanguageModel& m) { return bare(m.id) == wanted; });
   return found == catalog.models().end() ? nullptr : &*found;

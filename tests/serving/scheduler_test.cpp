@@ -72,7 +72,8 @@ TEST(Scheduler, prompts_are_cut_to_what_generation_leaves_of_a_batch) {
   EXPECT_EQ(rank.complete().first, std::vector{longer});
 }
 
-TEST(Scheduler, without_chunks_prompts_go_first_and_whole) {
+// TensorRT-LLM's in-flight batching: the sequence that runs, and prompts that still fit whole.
+TEST(Scheduler, without_chunks_takes_prompts_whole_beside_generation) {
   scenario::ServingSpec spec = test::service_spec();
   spec.engine.chunked_prefill = false;
   spec.engine.max_num_batched_tokens = 100;
@@ -82,8 +83,25 @@ TEST(Scheduler, without_chunks_prompts_go_first_and_whole) {
   rank.complete();
   rank.add(60, 10);
   rank.add(60, 10);
-  EXPECT_EQ(rank.schedule().tokens, 60);  // the second would not fit whole
-  EXPECT_EQ(rank.schedule().decodes.sequences, 0);
+  EXPECT_EQ(rank.schedule().tokens, 61);  // the second would not fit whole
+}
+
+// SGLang without --enable-mixed-chunk: nobody generates until all prompts have been worked on.
+TEST(Scheduler, works_on_prompts_first_where_batches_are_not_mixed) {
+  scenario::ServingSpec spec = test::service_spec();
+  spec.engine.mixed_batches = false;
+  spec.engine.max_num_batched_tokens = 100;
+  Rank rank(spec);
+  rank.add(60, 10);
+  rank.schedule();
+  rank.complete();
+  rank.add(60, 10);
+  rank.add(60, 10);
+  EXPECT_EQ(rank.schedule().tokens, 100);  // the second is cut
+  rank.complete();
+  EXPECT_EQ(rank.schedule().tokens, 20);
+  rank.complete();
+  EXPECT_EQ(rank.schedule().decodes.sequences, 3);
 }
 
 TEST(Scheduler, holds_no_more_sequences_than_it_may) {
