@@ -9,7 +9,7 @@ using scenario::ArrivalKind;
 using scenario::LengthSpec;
 
 int draw_length(const LengthSpec& spec, base::RandomStream& random) {
-  double tokens = spec.mean;
+  double tokens = 0;
   switch (spec.kind) {
     case LengthSpec::Kind::kFixed:
       return spec.most;

@@ -107,7 +107,12 @@ Estimate capacity(const Runner& run) {
   const double mean = base::mean(seconds);
   const auto parts = static_cast<double>(result.parts_per_s.size());
   const double error = kConfidence * base::standard_deviation(seconds) / std::sqrt(parts);
-  return {1 / mean, 1 / (mean + error), 1 / std::max(mean / 2, mean - error)};
+  // Requests are read one after the other, whatever the GPUs could do.
+  const ServiceSpec& service = run.service();
+  const double read_s =
+      service.serving->engine.request_us * 1e-6 / service.pools.front().deployment.replicas;
+  const auto rate = [&](double seconds_each) { return 1 / std::max(seconds_each, read_s); };
+  return {rate(mean), rate(mean + error), rate(std::max(mean / 2, mean - error))};
 }
 
 SloSearch slo_search(const Runner& run, double capacity_qps) {
