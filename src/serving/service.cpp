@@ -255,6 +255,7 @@ void Service::arrive(const Request& request) {
 /// Among replicas [begin, end) that are there.
 std::size_t Service::choose(const Request& request, std::size_t begin, std::size_t end) {
   const std::size_t count = end - begin;
+  if (count == 0) throw base::failure("a service without replicas");
   std::size_t best = end;
   std::size_t least = end;
   std::size_t most_outstanding = 0;
