@@ -43,10 +43,22 @@ std::string canonical(const base::yaml::Node& document) {
 }  // namespace
 
 Question question_of(const std::string& path, const Knowledge& known, const CommonFlags& flags) {
+  return question_of(base::yaml::parse_file(path), path, known, flags);
+}
+
+Question question_of(base::yaml::Node document, const std::string& file, const Knowledge& known,
+                     const CommonFlags& flags) {
   Question question;
-  question.document = base::yaml::parse_file(path);
-  question.scenario = scenario::from_document(question.document, path, known.catalog, {flags.seed});
-  scenario::require_simulated(question.scenario);
+  question.document = std::move(document);
+  scenario::ValidScenario& scenario = question.scenario;
+  scenario = scenario::from_document(question.document, file, known.catalog, {flags.seed});
+  scenario::require_simulated(scenario);
+  // What a tenant's job refers to decides the answer, too.
+  for (const scenario::BackgroundLoad& load : scenario.background) {
+    if (load.job.empty()) continue;
+    const scenario::ValidScenario job = scenario::load(load.job, known.catalog, {flags.seed});
+    scenario.files.insert(scenario.files.end(), job.files.begin(), job.files.end());
+  }
   return question;
 }
 

@@ -21,6 +21,9 @@ struct Question {
 
 /// Reads and checks a scenario file. Throws base::Error (input).
 Question question_of(const std::string& path, const Knowledge& known, const CommonFlags& flags);
+/// The same of a document; `file` is for messages and for paths relative to it.
+Question question_of(base::yaml::Node document, const std::string& file, const Knowledge& known,
+                     const CommonFlags& flags);
 
 /// The digest of what the catalogue's files hold.
 std::string digest_of(const Knowledge& known);

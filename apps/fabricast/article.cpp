@@ -84,8 +84,7 @@ std::string example(const Knowledge& known, const std::string& job) {
 validation::ArticleService service_of(const scenario::ValidScenario& scenario) {
   const auto& spec = std::get<scenario::ServingSpec>(scenario.workload);
   return {model::parameters(spec.model),
-          scenario.cluster.gpu.peak_tflops(spec.shape.precision) * 1e12 * scenario.cluster.gpus,
-          spec.context.mean - spec.prefix_cached, spec.output.mean};
+          scenario.cluster.gpu.peak_tflops(spec.shape.precision) * 1e12 * scenario.cluster.gpus};
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ Bench bench_of(const CollectiveFlags& flags, const scenario::ValidScenario& syst
 }
 
 void run_collective(const CollectiveFlags& flags) {
-  check_outputs(flags.common, "", {flags.system});
+  check_output("--json", flags.common.json, {flags.system});
   const Op op = op_of(flags.op);
   const std::vector<Bytes> wanted = sizes_of(flags.sizes);
   const auto known = catalog::Catalog::load(catalog::Catalog::default_directory());
@@ -198,12 +198,8 @@ void run_collective(const CollectiveFlags& flags) {
       throw scenario::located(error, system, 0);
     }
   }();
-  if (!flags.common.quiet) {
-    for (const std::string& note : scenario::notes(system)) {
-      std::fprintf(stderr, "%s\n", note.c_str());
-    }
-    note_routing(*bench.fabric, system.fabrics.front().profile);
-  }
+  say_notes(system, flags.common);
+  if (!flags.common.quiet) note_routing(*bench.fabric, system.fabrics.front().profile);
   std::vector<Bytes> sizes;
   for (const Bytes size : wanted) {
     const Bytes whole = in_whole_parts(op, size, system.cluster.gpus);

@@ -72,8 +72,12 @@ void publish(const CommonFlags& flags, const std::string& csv, const Faces& face
 
 /// Complains before a long run instead of after it when the two would take the place of one
 /// another, or of one of `inputs`, or cannot be written. Throws base::Error (input).
-void check_outputs(const CommonFlags& flags, const std::string& csv,
+void check_outputs(const CommonFlags& flags, const char* flag, const std::string& file,
                    const std::vector<std::string>& inputs);
+
+/// What the user may not expect of what was asked (scenario::notes), on standard error unless
+/// quiet.
+void say_notes(const scenario::ValidScenario& scenario, const CommonFlags& flags);
 
 /// Says on standard error when InfiniBand is not routed by the engine that was asked for: OpenSM
 /// routes by minhop where ftree finds no fat-tree, and tells its log.

@@ -201,12 +201,19 @@ void publish(const CommonFlags& flags, const std::string& csv, const Faces& face
   if (csv != "-" && !flags.json_to_stdout()) write_stdout(faces.table);
 }
 
-void check_outputs(const CommonFlags& flags, const std::string& csv,
+void check_outputs(const CommonFlags& flags, const char* flag, const std::string& file,
                    const std::vector<std::string>& inputs) {
   check_output("--json", flags.json, inputs);
-  check_output("--csv", csv, inputs);
-  if (csv.empty() || csv != flags.json) return;
-  throw base::input_error({csv, 0, 0, "--csv"}, "the place of `--json`", "a file of its own");
+  check_output(flag, file, inputs);
+  if (file.empty() || file != flags.json) return;
+  throw base::input_error({file, 0, 0, flag}, "the place of `--json`", "a file of its own");
+}
+
+void say_notes(const scenario::ValidScenario& scenario, const CommonFlags& flags) {
+  if (flags.quiet) return;
+  for (const std::string& note : scenario::notes(scenario)) {
+    std::fprintf(stderr, "%s\n", note.c_str());
+  }
 }
 
 }  // namespace fabricast::apps

@@ -158,11 +158,7 @@ void compare(const CompareFlags& flags) {
   check_output("--json", flags.common.json, {flags.scenario});
   const Knowledge known = load_knowledge();
   const Question question = question_of(flags.scenario, known, flags.common);
-  if (!flags.common.quiet) {
-    for (const std::string& note : scenario::notes(question.scenario)) {
-      std::fprintf(stderr, "%s\n", note.c_str());
-    }
-  }
+  say_notes(question.scenario, flags.common);
   const report::Comparison comparison = answer(known, question, flags.common);
   publish(flags.common, report::terminal(comparison, {flags.common.chinese, flags.common.stats}),
           report::json(comparison));

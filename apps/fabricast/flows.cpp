@@ -195,9 +195,8 @@ Level level_of(const FlowsFlags& flags, const scenario::ValidScenario& system) {
 }
 
 void say_notes(const FlowsFlags& flags, const scenario::ValidScenario& system, const Level& level) {
+  say_notes(system, flags.common);
   if (flags.common.quiet) return;
-  for (const std::string& note : scenario::notes(system))
-    std::fprintf(stderr, "%s\n", note.c_str());
   note_routing(*level.fabric, system.fabrics.front().profile);
   if (level.packets != nullptr) note_threads(flags.common, level.packets->threads());
 }

@@ -13,12 +13,7 @@ Points::Points(const std::string& grid_file, const CommonFlags& flags)
       grid_(scenario::Grid::load(grid_file)) {}
 
 Question Points::question(std::size_t i) const {
-  Question question;
-  question.document = grid_.document(i);
-  question.scenario =
-      scenario::from_document(question.document, grid_.base_file(), known_.catalog, {flags_.seed});
-  scenario::require_simulated(question.scenario);
-  return question;
+  return question_of(grid_.document(i), grid_.base_file(), known_, flags_);
 }
 
 std::string Points::address(std::size_t i) const {

@@ -115,7 +115,7 @@ std::unique_ptr<store::Store> existing_store() {
 
 void list(const ResultsFlags& flags) {
   const auto store = existing_store();
-  check_outputs(flags.common, flags.csv, {store::default_file()});
+  check_outputs(flags.common, "--csv", flags.csv, {store::default_file()});
   std::vector<report::StoredRun> runs;
   std::set<std::string> keys;
   if (store) {

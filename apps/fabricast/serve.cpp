@@ -25,14 +25,6 @@ struct ServeFlags {
   CommonFlags common;
 };
 
-void check_outputs(const ServeFlags& flags) {
-  check_output("--json", flags.common.json, {flags.scenario});
-  check_output("--trace", flags.trace, {flags.scenario});
-  if (flags.trace.empty() || flags.trace != flags.common.json) return;
-  throw base::input_error({flags.trace, 0, 0, "--trace"}, "the place of `--json`",
-                          "a file of its own");
-}
-
 void require_service(const scenario::ValidScenario& scenario) {
   if (std::holds_alternative<scenario::ServingSpec>(scenario.workload)) return;
   throw base::input_error(scenario.where("workload.kind"), "a training workload",
@@ -71,17 +63,13 @@ report::ServeReport examine(const Knowledge& known, const scenario::ValidScenari
 }
 
 void serve(const ServeFlags& flags) {
-  check_outputs(flags);
+  check_outputs(flags.common, "--trace", flags.trace, {flags.scenario});
   const Knowledge known = load_knowledge();
   const Question question = question_of(flags.scenario, known, flags.common);
   require_service(question.scenario);
   const std::size_t number = fabric_named(flags.fabric, question.scenario);
   if (flags.common.resolution == Resolution::kFlow) require_flow_level(question.scenario);
-  if (!flags.common.quiet) {
-    for (const std::string& note : scenario::notes(question.scenario)) {
-      std::fprintf(stderr, "%s\n", note.c_str());
-    }
-  }
+  say_notes(question.scenario, flags.common);
   std::string trace;
   const report::ServeReport report = examine(known, question.scenario, number, flags, trace);
   if (!flags.trace.empty()) write_result(flags.trace, trace);

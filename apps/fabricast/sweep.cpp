@@ -124,7 +124,7 @@ void write_results(const SweepFlags& flags, const Points& points, const Rows& ro
 
 void lead(const SweepFlags& flags, Ranks* ranks) {
   Points points(flags.grid, flags.common);
-  check_outputs(flags.common, flags.csv, points.grid().files());
+  check_outputs(flags.common, "--csv", flags.csv, points.grid().files());
   const auto store = open_store(flags.common);
   Rows rows(points, store.get(), flags.common);
   const auto addresses = check(points, threads_of(flags.common), rows);

@@ -77,7 +77,10 @@ std::optional<scenario::ValidScenario> with_tenants(const catalog::Catalog& know
         known, job, static_cast<std::size_t>(same - job.fabrics.begin()), threads, lessons);
     unless(traffic.load > 0, "a job of which no packet between nodes was simulated",
            "a job that leaves its nodes, and is small enough for packets");
-    load.load = std::min(kMostLoad, traffic.load);
+    unless(traffic.load <= kMostLoad,
+           fmt::format("a job that fills {:.0f} % of its busiest link", 100 * traffic.load),
+           fmt::format("at most {:.0f} %", 100 * kMostLoad));
+    load.load = traffic.load;
     load.burst = base::Time::seconds(traffic.burst_s);
     load.job.clear();
   }

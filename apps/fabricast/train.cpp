@@ -28,14 +28,6 @@ struct TrainFlags {
   CommonFlags common;
 };
 
-void check_outputs(const TrainFlags& flags) {
-  check_output("--json", flags.common.json, {flags.scenario});
-  check_output("--trace", flags.trace, {flags.scenario});
-  if (flags.trace.empty() || flags.trace != flags.common.json) return;
-  throw base::input_error({flags.trace, 0, 0, "--trace"}, "the place of `--json`",
-                          "a file of its own");
-}
-
 void require_training(const scenario::ValidScenario& scenario) {
   if (std::holds_alternative<scenario::TrainingSpec>(scenario.workload)) return;
   throw base::input_error(scenario.where("workload.kind"), "a service",
@@ -73,17 +65,13 @@ report::TrainReport examine(const Knowledge& known, const scenario::ValidScenari
 }
 
 void train(const TrainFlags& flags) {
-  check_outputs(flags);
+  check_outputs(flags.common, "--trace", flags.trace, {flags.scenario});
   const Knowledge known = load_knowledge();
   const Question question = question_of(flags.scenario, known, flags.common);
   require_training(question.scenario);
   const std::size_t number = fabric_named(flags.fabric, question.scenario);
   if (flags.common.resolution == Resolution::kFlow) require_flow_level(question.scenario);
-  if (!flags.common.quiet) {
-    for (const std::string& note : scenario::notes(question.scenario)) {
-      std::fprintf(stderr, "%s\n", note.c_str());
-    }
-  }
+  say_notes(question.scenario, flags.common);
   const report::TrainReport report = examine(known, question.scenario, number, flags.common);
   if (!flags.trace.empty()) write_result(flags.trace, report::train_trace(report));
   publish(flags.common, report::train_table(report, {flags.common.chinese, flags.common.stats}),

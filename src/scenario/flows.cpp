@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/read_file.h"
 
@@ -26,22 +27,6 @@ const std::vector<std::string>& columns() {
   return names;
 }
 constexpr std::size_t kRequired = 5;  // the first of them
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
-std::vector<std::string_view> split(std::string_view line) {
-  std::vector<std::string_view> cells;
-  for (;;) {
-    const std::size_t comma = line.find(',');
-    cells.push_back(trimmed(line.substr(0, comma)));
-    if (comma == std::string_view::npos) return cells;
-    line.remove_prefix(comma + 1);
-  }
-}
 
 class Reader {
  public:
@@ -196,16 +181,10 @@ class Reader {
 std::vector<FlowSpec> parse_flows(const std::string& text, const std::string& file_name,
                                   const FlowLimits& limits) {
   Reader reader(file_name, limits);
-  std::string_view rest = text;
-  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
-  for (int line = 1; !rest.empty(); ++line) {
-    const std::size_t end = rest.find('\n');
-    const std::string_view content = trimmed(rest.substr(0, end));
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-    if (content.empty() || content.front() == '#') continue;
-    const auto cells = split(content);
+  base::csv::for_each_line(text, [&](int line, std::string_view content) {
+    const auto cells = base::csv::split(content);
     reader.has_header() ? reader.row(line, cells) : reader.header(line, cells);
-  }
+  });
   return reader.finish();
 }
 

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/read_file.h"
 #include "base/yaml.h"
@@ -40,22 +41,6 @@ constexpr std::array<std::string_view, 5> kOutputs = {
 /// Names and texts of one line.
 using Cells = std::vector<std::pair<std::string, std::string>>;
 
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
-std::vector<std::string> split(std::string_view line) {
-  std::vector<std::string> cells;
-  for (;;) {
-    const std::size_t comma = line.find(',');
-    cells.emplace_back(trimmed(line.substr(0, comma)));
-    if (comma == std::string_view::npos) return cells;
-    line.remove_prefix(comma + 1);
-  }
-}
-
 const std::string* find(const Cells& cells, std::string_view name) {
   const auto found = std::ranges::find(cells, name, &Cells::value_type::first);
   return found == cells.end() ? nullptr : &found->second;
@@ -66,9 +51,9 @@ class Reader {
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
   void csv(int line, std::string_view content) {
-    std::vector<std::string> cells = split(content);
+    const auto cells = base::csv::split(content);
     if (names_.empty()) {
-      names_ = std::move(cells);
+      names_.assign(cells.begin(), cells.end());
       return;
     }
     if (cells.size() != names_.size()) {
@@ -77,7 +62,7 @@ class Reader {
     }
     Cells row;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      row.emplace_back(names_[i], std::move(cells[i]));
+      row.emplace_back(names_[i], cells[i]);
     }
     add(line, row, {});
   }
@@ -208,15 +193,9 @@ double RequestTrace::qps() const {
 
 RequestTrace parse_request_trace(const std::string& text, const std::string& file_name) {
   Reader reader(file_name);
-  std::string_view rest = text;
-  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
-  for (int line = 1; !rest.empty(); ++line) {
-    const std::size_t end = rest.find('\n');
-    const std::string_view content = trimmed(rest.substr(0, end));
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-    if (content.empty() || content.front() == '#') continue;
+  base::csv::for_each_line(text, [&](int line, std::string_view content) {
     content.front() == '{' ? reader.json(line, content) : reader.csv(line, content);
-  }
+  });
   return reader.finish();
 }
 

@@ -33,9 +33,7 @@ std::vector<ArticleServingRow> read_article_serving(const std::string& directory
 /// What is known of a job whatever the fabric.
 struct ArticleService {
   double parameters = 0;
-  double peak_flops = 0;    ///< of all GPUs at the job's precision
-  double fresh_tokens = 0;  ///< of a prompt, as the example declares
-  double output_tokens = 0;
+  double peak_flops = 0;  ///< of all GPUs at the job's precision
 };
 
 struct ArticleServingRuns {

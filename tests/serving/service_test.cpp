@@ -113,6 +113,30 @@ TEST(Service, replicas_come_after_their_cold_start_and_go_when_idle) {
   EXPECT_LT(result.replicas, 4);
 }
 
+TEST(Service, the_only_replica_that_is_ready_stays_while_another_is_coming) {
+  scenario::ServingSpec spec = test::service_spec();
+  spec.output = {.mean = 200, .least = 200, .most = 200};
+  spec.qps = 40;
+  spec.profile = {{5, 0.05}};
+  scenario::ScalingSpec scaling;
+  scaling.max_replicas = 2;
+  scaling.target_outstanding = 8;
+  scaling.interval_s = 1;
+  scaling.idle_s = 2;
+  scaling.provision_s = 300;
+  scaling.from = scenario::ScalingSpec::LoadFrom::kLocal;
+  scaling.gb_per_s = 2;
+  spec.scaling = scaling;
+  Bench bench(spec, 2);
+  RunSpec run;
+  run.duration_s = 200;
+  std::vector<RequestRecord> records;
+  const RunResult result = bench.run(run, &records);
+  EXPECT_EQ(result.scaled_out, 1);
+  EXPECT_EQ(result.scaled_in, 0);
+  for (const RequestRecord& record : records) EXPECT_EQ(record.replica, 0);
+}
+
 TEST(Service, generation_on_other_replicas_gets_its_keys_over_the_network) {
   scenario::ServingSpec spec = test::service_spec();
   spec.output = {.mean = 50, .least = 50, .most = 50};

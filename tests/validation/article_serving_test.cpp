@@ -18,7 +18,7 @@ ArticleServingRuns as_stated(const std::vector<ArticleServingRow>& rows) {
   ArticleServingRuns runs;
   for (const ArticleServingRow& r : rows) {
     runs.runs[{r.job, r.fabric}] = r.figures;
-    runs.jobs[r.job] = {7e9, 8 * 1.979e15, 8, 4};
+    runs.jobs[r.job] = {7e9, 8 * 1.979e15};
     runs.runs.try_emplace({r.job, "roce-v2"}, r.figures);
   }
   return runs;
