@@ -51,7 +51,8 @@ Question question_of(base::yaml::Node document, const std::string& file, const K
   Question question;
   question.document = std::move(document);
   scenario::ValidScenario& scenario = question.scenario;
-  scenario = scenario::from_document(question.document, file, known.catalog, {flags.seed});
+  scenario = scenario::from_document(question.document, file, known.catalog,
+                                     {.seed = flags.seed, .prices = flags.prices});
   scenario::require_simulated(scenario);
   // What a tenant's job refers to decides the answer, too.
   for (const scenario::BackgroundLoad& load : scenario.background) {

@@ -31,6 +31,7 @@ struct CommonFlags {
   bool stats = false;
   bool quiet = false;
   bool no_cache = false;
+  std::string prices;  ///< file; empty: as the scenario says. Of commands that take `--prices`
 
   /// Standard output carries JSON alone.
   bool json_to_stdout() const { return json == "-"; }
@@ -42,10 +43,14 @@ using Chosen = std::function<void()>;
 /// Adds the common flags. `flags` must live until the command has run.
 void add_common_flags(CLI::App& command, CommonFlags& flags);
 
+/// Adds `--prices FILE`.
+void add_prices_flag(CLI::App& command, CommonFlags& flags);
+
 /// Leaves flags that every command takes, but that change nothing in this one, out of its help.
 void hide_flags(CLI::App& command, const std::vector<const char*>& flags);
 
 void add_compare(CLI::App& program, Chosen& chosen);
+void add_bom(CLI::App& program, Chosen& chosen);
 void add_catalog(CLI::App& program, Chosen& chosen);
 void add_collective(CLI::App& program, Chosen& chosen);
 void add_train(CLI::App& program, Chosen& chosen);

@@ -154,6 +154,14 @@ void add_common_flags(CLI::App& command, CommonFlags& flags) {
       "Simulate every fabric from scratch; neither read nor write the store of results");
 }
 
+void add_prices_flag(CLI::App& command, CommonFlags& flags) {
+  command
+      .add_option("--prices", flags.prices,
+                  "Your own prices, by catalogue id, above the scenario's and the catalogue's")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
+}
+
 void hide_flags(CLI::App& command, const std::vector<const char*>& flags) {
   for (const char* flag : flags) command.get_option(flag)->group("");
 }

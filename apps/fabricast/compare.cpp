@@ -99,6 +99,7 @@ advice::Outcome evaluate(const catalog::Catalog& known, const scenario::ValidSce
     outcome.network = outcome.serving->network;
     outcome.cost = cost_of_serving(known, outcome.bill, *outcome.serving, service.output.mean);
   }
+  outcome.bounds = cost::bounds_of(known, outcome.bill);
   outcome.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return outcome;
 }
@@ -172,8 +173,15 @@ Knowledge load_knowledge() {
   return {std::move(directory), std::move(known)};
 }
 
-report::Comparison compare_fabrics(const Knowledge& known, const scenario::ValidScenario& scenario,
+Knowledge priced(const Knowledge& known, const scenario::ValidScenario& scenario) {
+  if (scenario.prices.empty()) return known;
+  return {known.directory, known.catalog.with_prices(scenario.prices)};
+}
+
+report::Comparison compare_fabrics(const Knowledge& catalogued,
+                                   const scenario::ValidScenario& scenario,
                                    const ComparisonOptions& options) {
+  const Knowledge known = priced(catalogued, scenario);
   if (options.resolution == Resolution::kFlow) require_flow_level(scenario);
   const std::vector<Design> designs = designs_of(known, scenario, options);
   if (!options.quiet) {
@@ -193,7 +201,7 @@ report::Comparison compare_fabrics(const Knowledge& known, const scenario::Valid
 
 report::Comparison judge(const Knowledge& known, const scenario::ValidScenario& scenario,
                          std::vector<advice::Outcome> outcomes) {
-  return judged(known, scenario, house_of(known, scenario), std::move(outcomes));
+  return judged(priced(known, scenario), scenario, house_of(known, scenario), std::move(outcomes));
 }
 
 void add_compare(CLI::App& program, Chosen& chosen) {
@@ -203,6 +211,7 @@ void add_compare(CLI::App& program, Chosen& chosen) {
   command->add_option("SCENARIO", flags->scenario, "Scenario file (YAML; `-`: standard input)")
       ->required()
       ->option_text("FILE");
+  add_prices_flag(*command, flags->common);
   add_common_flags(*command, flags->common);
   command->footer(
       "Examples:\n"

@@ -24,6 +24,9 @@ struct Knowledge {
 /// Throws base::Error as Catalog::load and Catalog::default_directory do.
 Knowledge load_knowledge();
 
+/// The same with the prices of the scenario. Throws base::Error (input) on a wrong price file.
+Knowledge priced(const Knowledge& known, const scenario::ValidScenario& scenario);
+
 struct ComparisonOptions {
   int threads = 1;
   Resolution resolution = Resolution::kAuto;

@@ -7,21 +7,18 @@
 #include "packet/packet_network.h"
 
 namespace fabricast::apps {
-namespace {
-
-/// The bill of the fabric as built, in the currency of the budget.
-cost::Bill bill_of(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
-                   const scenario::FabricChoice& choice, const fabric::Fabric& fabric) {
+cost::BuildInputs build_inputs(const scenario::ValidScenario& scenario,
+                               const scenario::FabricChoice& choice, const fabric::Fabric& fabric) {
   cost::BuildInputs inputs;
   inputs.fabric = &fabric;
   inputs.gpu = scenario.cluster.gpu;
   inputs.adapter = choice.adapter;
   inputs.network_switch = choice.network_switch;
+  inputs.racks = scenario.cluster.racks;
+  inputs.owned = choice.owned;
   if (scenario.budget) inputs.currency = scenario.budget->currency;
-  return cost::bill_of_materials(known, inputs);
+  return inputs;
 }
-
-}  // namespace
 
 Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
                  std::size_t number, bool quiet, Lessons* lessons) {
@@ -37,7 +34,7 @@ Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& s
       std::make_shared<const fabric::Fabric>(fabric::build(fabric::one_node(choice.topology))),
       choice.profile, inside);
   design.networks.flow = flow_level(scenario, choice, design.fabric, faults, lessons);
-  design.bill = bill_of(known, scenario, choice, *design.fabric);
+  design.bill = cost::bill_of_materials(known, build_inputs(scenario, choice, *design.fabric));
   return design;
 }
 

@@ -19,8 +19,8 @@ constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
 /// Commands that the interface names and this version does not have.
-const std::vector<std::string> kLater = {"advise", "bom",      "console",   "export",
-                                         "mcp",    "schedule", "serve-sim", "trace"};
+const std::vector<std::string> kLater = {"advise", "console",  "diagnose", "export",
+                                         "mcp",    "schedule", "trace"};
 
 /// The library's messages repeat the arguments as they are.
 int complain(const std::string& message) {
@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
   add_compare(program, chosen);
   add_train(program, chosen);
   add_serve(program, chosen);
+  add_bom(program, chosen);
   add_catalog(program, chosen);
   add_collective(program, chosen);
   add_flows(program, chosen);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "catalog/catalog.h"
+#include "cost/bounds.h"
 #include "cost/cost.h"
 #include "scenario/scenario.h"
 #include "serving/serving.h"
@@ -28,6 +29,7 @@ struct Outcome {
   std::optional<serving::Result> serving;  ///< of a service; then there is no training
   cost::Bill bill;
   cost::Result cost;
+  cost::Bounds bounds;  ///< of its costs, while prices stay in their bands
   double wall_s = 0;
 };
 

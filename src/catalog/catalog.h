@@ -160,6 +160,7 @@ struct Switch {
   double latency_ns = 0;  ///< port to port, cut-through, idle
   double buffer_mb = 0;   ///< shared packet buffer, decimal MB; 0 where credits make it irrelevant
   double power_w = 0;     ///< typical, without optics
+  bool adaptive_routing = false;  ///< it can choose among equal paths packet by packet
 };
 
 enum class CableMedium { kDirectAttachCopper, kActiveOptical, kTransceiverFibre };
@@ -305,10 +306,21 @@ class Catalog {
   /// in its currency, "-" for no currency.
   Catalog spelt_out() const;
 
+  /// The same with a user's prices in the place of, or beside, its own. The file names them by
+  /// catalogue id: `prices: {qm9700: 250000}`, or `{low, likely, high, currency, date, unit, kind,
+  /// source}` of which only `likely` is required; what a row leaves out is said once for all at the
+  /// top of the file, by the row that it replaces, or by `likely`. Throws base::Error (input) on an
+  /// unknown id, a price without currency or date, and what the catalogue's own rows may not be.
+  Catalog with_prices(const std::string& file) const;
+  /// Moves a price for a what-if; its band and provenance stay. PRECONDITION: there is such a row.
+  void set_likely(std::string_view price_id, double likely);
+
   /// A digest of all values, for content-addressed results.
   std::uint64_t digest() const { return digest_; }
 
  private:
+  void set_price(const Price& price, const Entry& entry);
+
   std::vector<Gpu> gpus_;
   std::vector<Adapter> adapters_;
   std::vector<Slot> slots_;

@@ -238,6 +238,7 @@ const std::vector<RecordParameter<Switch>>& parameters_of(const Switch*) {
       number("latency_ns", &Switch::latency_ns, 1, 1e6),
       number("buffer_mb", &Switch::buffer_mb, 0, 1e5),
       number("power_w", &Switch::power_w, 1, 1e5),
+      flag("adaptive_routing", &Switch::adaptive_routing),
   };
   return table;
 }

@@ -34,17 +34,21 @@ double depreciation_years(const catalog::Catalog& catalog) {
 }  // namespace
 
 Result cost_of(const catalog::Catalog& catalog, const Bill& bill, double hours, double tokens) {
-  const double share_per_year =
-      1 / depreciation_years(catalog) + parameter(catalog, "operation-pct-per-year") / 100;
   const double used_hours = kHoursPerYear * utilisation(catalog);
-  const double energy_per_hour = bill.power_kw * parameter(catalog, "pue") *
-                                 price_in(catalog, "electricity-kwh", bill.currency);
+  const double written_off = 1 / depreciation_years(catalog) / used_hours;
   Result result;
   result.currency = bill.currency;
   result.network_capex = bill.network_capex;
   result.capex = bill.capex;
   result.power_kw = bill.power_kw;
-  result.per_hour = bill.capex * share_per_year / used_hours + energy_per_hour;
+  result.parts.network = (bill.network_capex + bill.other_capex) * written_off;
+  result.parts.gpus = bill.gpu_capex * written_off;
+  result.parts.operation =
+      bill.capex * parameter(catalog, "operation-pct-per-year") / 100 / used_hours;
+  result.parts.energy = bill.power_kw * parameter(catalog, "pue") *
+                        price_in(catalog, "electricity-kwh", bill.currency);
+  result.per_hour =
+      result.parts.network + result.parts.gpus + result.parts.operation + result.parts.energy;
   if (hours > 0) {
     result.per_run = result.per_hour * hours;
     if (tokens > 0) result.per_million_tokens = result.per_run / tokens * 1e6;

@@ -60,6 +60,10 @@ double price_in(const catalog::Catalog& catalog, std::string_view id, const std:
   return convert(catalog, price.likely, price.currency, currency);
 }
 
+bool has_price(const catalog::Catalog& catalog, std::string_view id) {
+  return find(catalog, id) != nullptr;
+}
+
 double parameter(const catalog::Catalog& catalog, std::string_view id) {
   return required(catalog, id).likely;
 }

@@ -18,6 +18,8 @@ double price_in(const catalog::Catalog& catalog, std::string_view id, const std:
 double convert(const catalog::Catalog& catalog, double amount, const std::string& from,
                const std::string& to);
 
+bool has_price(const catalog::Catalog& catalog, std::string_view id);
+
 /// The likely value of a parameter. Throws base::Error (input) when the row is missing.
 double parameter(const catalog::Catalog& catalog, std::string_view id);
 /// The same, or `otherwise` when the row is missing.

@@ -56,6 +56,43 @@ Json collective_json(const collective::PhaseReport& phase) {
   return json;
 }
 
+void put_banded(Json& object, const std::string& key, double value, const cost::Band& band) {
+  put(object, key.c_str(), value);
+  Json& interval = object[key + "_interval"] = Json::object();
+  put(interval, "value", value);
+  put(interval, "lo", band.low);
+  put(interval, "hi", band.high);
+}
+
+Json sizing_json(const fabric::Sizing& sizing) {
+  Json json = Json::object();
+  json["tiers"] = sizing.tiers;
+  json["leaves"] = sizing.leaves;
+  json["spines"] = sizing.spines;
+  json["cores"] = sizing.cores;
+  json["endpoint_cables"] = sizing.endpoint_cables;
+  json["leaf_spine_cables"] = sizing.leaf_spine_cables;
+  json["spine_core_cables"] = sizing.spine_core_cables;
+  return json;
+}
+
+Json bom_lines_json(const cost::Bill& bill) {
+  Json lines = Json::array();
+  for (const cost::BomLine& line : bill.lines) {
+    Json entry = Json::object();
+    entry["item"] = line.item;
+    entry["what"] = line.what;
+    entry["part"] = cost::name_of(line.part);
+    entry["count"] = line.count;
+    put(entry, "unit_price", line.unit_price);
+    put(entry, "unit_power_w", line.unit_power_w);
+    if (line.longest_m > 0) put(entry, "longest_m", line.longest_m);
+    if (line.owned) entry["owned"] = true;
+    lines.push_back(std::move(entry));
+  }
+  return lines;
+}
+
 namespace {
 
 /// Where nothing fails there is no time between failures.
@@ -112,37 +149,24 @@ Json training_json(const training::Result& r) {
   return json;
 }
 
-Json sizing_json(const fabric::Sizing& sizing) {
-  Json json = Json::object();
-  json["tiers"] = sizing.tiers;
-  json["leaves"] = sizing.leaves;
-  json["spines"] = sizing.spines;
-  json["cores"] = sizing.cores;
-  json["endpoint_cables"] = sizing.endpoint_cables;
-  json["leaf_spine_cables"] = sizing.leaf_spine_cables;
-  json["spine_core_cables"] = sizing.spine_core_cables;
-  return json;
-}
-
-Json cost_json(const cost::Result& cost, const cost::Bill& bill) {
+Json cost_json(const cost::Result& cost, const cost::Bounds& bounds, const cost::Bill& bill) {
   Json json = Json::object();
   json["currency"] = cost.currency;
-  put(json, "network_capex", cost.network_capex);
-  put(json, "capex", cost.capex);
+  put_banded(json, "network_capex", cost.network_capex, bounds.network_capex);
+  put_banded(json, "capex", cost.capex, bounds.capex);
   put(json, "power_kw", cost.power_kw);
-  put(json, "per_hour", cost.per_hour);
-  if (cost.per_run > 0) put(json, "per_run", cost.per_run);
-  put(json, "per_million_tokens", cost.per_million_tokens);
-  Json& lines = json["bom"] = Json::array();
-  for (const cost::BomLine& line : bill.lines) {
-    Json entry = Json::object();
-    entry["item"] = line.item;
-    entry["what"] = line.what;
-    entry["count"] = line.count;
-    put(entry, "unit_price", line.unit_price);
-    put(entry, "unit_power_w", line.unit_power_w);
-    lines.push_back(std::move(entry));
+  put_banded(json, "per_hour", cost.per_hour, bounds.per_hour);
+  if (cost.per_run > 0) {
+    put_banded(json, "per_run", cost.per_run, bounds.scaled(cost.per_run, cost.per_hour));
   }
+  put_banded(json, "per_million_tokens", cost.per_million_tokens,
+             bounds.scaled(cost.per_million_tokens, cost.per_hour));
+  Json& parts = json["per_hour_parts"] = Json::object();
+  put(parts, "network", cost.parts.network);
+  put(parts, "gpus", cost.parts.gpus);
+  put(parts, "energy", cost.parts.energy);
+  put(parts, "operation", cost.parts.operation);
+  json["bom"] = bom_lines_json(bill);
   return json;
 }
 
@@ -183,7 +207,7 @@ Json outcome_json(const advice::Outcome& o, const scenario::ValidScenario& scena
   } else {
     json["training"] = training_json(o.training);
   }
-  json["cost"] = cost_json(o.cost, o.bill);
+  json["cost"] = cost_json(o.cost, o.bounds, o.bill);
   json["stats"] = stats_json(o, peak_rss_mb);
   return json;
 }

@@ -14,6 +14,10 @@ void put(Json& object, const char* key, double value);
 
 Json network_json(const network::NetworkMetrics& metrics, bool packets);
 Json collective_json(const collective::PhaseReport& phase);
+/// A value, and beside it the ends of what it may be.
+void put_banded(Json& object, const std::string& key, double value, const cost::Band& band);
+Json sizing_json(const fabric::Sizing& sizing);
+Json bom_lines_json(const cost::Bill& bill);
 Json serving_json(const serving::Result& result, const scenario::ServingSpec& spec);
 
 }  // namespace fabricast::report

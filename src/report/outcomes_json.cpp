@@ -123,23 +123,38 @@ auto members(Is<serving::Result> auto& s) {
 }
 
 auto members(Is<cost::BomLine> auto& s) {
-  auto& [item, what, count, price, power, part] = s;
-  return std::tie(item, what, count, price, power, part);
+  auto& [item, what, count, price, power, part, longest, owned] = s;
+  return std::tie(item, what, count, price, power, part, longest, owned);
 }
 
 auto members(Is<cost::Bill> auto& s) {
-  auto& [currency, lines, network, gpu, capex, power] = s;
-  return std::tie(currency, lines, network, gpu, capex, power);
+  auto& [currency, lines, network, gpu, other, capex, power, racks] = s;
+  return std::tie(currency, lines, network, gpu, other, capex, power, racks);
 }
 
 auto members(Is<cost::Result> auto& s) {
-  auto& [currency, network, capex, power, hour, run, tokens] = s;
-  return std::tie(currency, network, capex, power, hour, run, tokens);
+  auto& [currency, network, capex, power, hour, run, tokens, parts] = s;
+  return std::tie(currency, network, capex, power, hour, run, tokens, parts);
+}
+
+auto members(Is<cost::PerHour> auto& s) {
+  auto& [network, gpus, energy, operation] = s;
+  return std::tie(network, gpus, energy, operation);
+}
+
+auto members(Is<cost::Band> auto& s) {
+  auto& [low, high] = s;
+  return std::tie(low, high);
+}
+
+auto members(Is<cost::Bounds> auto& s) {
+  auto& [network, capex, hour] = s;
+  return std::tie(network, capex, hour);
 }
 
 auto members(Is<advice::Outcome> auto& s) {
-  auto& [name, kind, sizing, host, network, training, serving, bill, cost, wall] = s;
-  return std::tie(name, kind, sizing, host, network, training, serving, bill, cost, wall);
+  auto& [name, kind, sizing, host, network, training, serving, bill, cost, bounds, wall] = s;
+  return std::tie(name, kind, sizing, host, network, training, serving, bill, cost, bounds, wall);
 }
 
 template <class T>

@@ -87,6 +87,25 @@ void read_topology(Fields fields, fabric::TopologySpec& spec) {
   fields.finish();
 }
 
+fabric::RackSpec read_racks(Fields fields) {
+  fabric::RackSpec plan;
+  const bool counted = fields.has("nodes_per_rack");
+  if (counted) plan.nodes_per_rack = count(fields, "nodes_per_rack", 1000);
+  plan.kw = fields.number("kw", 1, 10'000, plan.kw);
+  if (counted && fields.has("kw")) {
+    throw base::input_error(fields.where("kw"), "a power and `nodes_per_rack`",
+                            "one of the two: the nodes of a rack follow from its power");
+  }
+  plan.switches_per_rack = count(fields, "switches_per_rack", 1000, plan.switches_per_rack);
+  plan.racks_per_row = count(fields, "racks_per_row", 10'000, plan.racks_per_row);
+  plan.pitch_m = fields.number("pitch_m", 0.1, 100, plan.pitch_m);
+  plan.row_m = fields.number("row_m", 0.1, 1000, plan.row_m);
+  plan.in_rack_m = fields.number("in_rack_m", 0.1, 100, plan.in_rack_m);
+  plan.overhead_m = fields.number("overhead_m", 0, 1000, plan.overhead_m);
+  fields.finish();
+  return plan;
+}
+
 }  // namespace
 
 ClusterSpec read_cluster(Fields fields, const Context& context) {
@@ -101,6 +120,7 @@ ClusterSpec read_cluster(Fields fields, const Context& context) {
   cluster.host =
       host == nullptr ? usual_host(context.catalog) : read_host(Fields(*host), context.catalog);
   if (const auto* node = fields.optional("topology")) read_topology(Fields(*node), topology);
+  if (const auto* node = fields.optional("racks")) cluster.racks = read_racks(Fields(*node));
   fields.finish();
 
   cluster.gpu = context.catalog.gpu(gpu, fields.where("gpu"));

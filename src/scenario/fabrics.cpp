@@ -82,9 +82,11 @@ void check_size(const FabricChoice& choice, const Context& context) {
 
 }  // namespace
 
-catalog::FabricProfile read_fabric(const Node& node, const Context& context) {
+FabricChoice read_fabric(const Node& node, const Context& context) {
+  FabricChoice choice;
   if (node.kind == Node::Kind::kScalar) {
-    return context.catalog.fabric(base::yaml::text(node), node.where);
+    choice.profile = context.catalog.fabric(base::yaml::text(node), node.where);
+    return choice;
   }
   if (node.kind != Node::Kind::kMapping) {
     throw base::input_error(node.where, node.description(),
@@ -92,8 +94,10 @@ catalog::FabricProfile read_fabric(const Node& node, const Context& context) {
   }
   Fields fields(node);
   const std::string id = fields.text("profile");
+  choice.owned = fields.boolean("owned", false);
   const catalog::FabricProfile& base = context.catalog.fabric(id, fields.where("profile"));
-  return catalog::with_overrides(context.catalog, base, fields);
+  choice.profile = catalog::with_overrides(context.catalog, base, fields);
+  return choice;
 }
 
 std::vector<FabricChoice> read_fabrics(Fields& fields, const Context& context) {
@@ -105,8 +109,7 @@ std::vector<FabricChoice> read_fabrics(Fields& fields, const Context& context) {
   std::vector<FabricChoice> result;
   std::map<std::string, int> lines;
   for (const Node* item : items) {
-    FabricChoice choice;
-    choice.profile = read_fabric(*item, context);
+    FabricChoice choice = read_fabric(*item, context);
     const auto [first, inserted] = lines.emplace(choice.profile.name, item->where.line);
     if (!inserted) {
       throw base::input_error(item->where,

@@ -133,6 +133,15 @@ ValidScenario validate(const Node& root, const std::string& file_name,
   if (const Node* constraints = fields.optional("constraints")) {
     result.constraints = read_constraints(Fields(*constraints));
   }
+  result.objective =
+      static_cast<Objective>(fields.choice("objective", {"value", "cheapest", "fastest"}, 0));
+  if (fields.has("prices")) {
+    result.prices = context.existing_file(fields.text("prices"), fields.where("prices"));
+  }
+  if (!overrides.prices.empty()) {
+    result.prices = overrides.prices;
+    result.files.push_back(result.prices);
+  }
   result.seed = static_cast<std::uint64_t>(fields.integer("seed", 0, INT64_MAX, 1));
   if (overrides.seed) result.seed = *overrides.seed;
   fields.finish();
@@ -143,10 +152,26 @@ ValidScenario validate(const Node& root, const std::string& file_name,
   if (auto* request = std::get_if<TrainingRequest>(&workload)) request->ran = overrides.ran;
   result.workload = check_workload(std::move(workload), result.cluster, context);
   check_growth(result);
+  if (result.constraints.max_days > 0 && std::holds_alternative<ServingSpec>(result.workload)) {
+    throw base::input_error(result.where("constraints.max_days"), "days for a service",
+                            "`workload.slo` for a service; days are a training run's");
+  }
   return result;
 }
 
 }  // namespace
+
+std::string_view name_of(Objective objective) {
+  switch (objective) {
+    case Objective::kValue:
+      return "value";
+    case Objective::kCheapest:
+      return "cheapest";
+    case Objective::kFastest:
+      return "fastest";
+  }
+  return "";
+}
 
 // What comes from a pipe or a file descriptor has no folder of its
 // own.
@@ -262,6 +287,7 @@ Constraints read_constraints(Fields fields) {
   Constraints result;
   result.existing_ethernet = fields.boolean("existing_ethernet", false);
   result.growth_gpus = static_cast<int>(fields.integer("growth_gpus", 0, kMostGpus, 0));
+  result.max_days = fields.number("max_days", 0, 1e5, 0);
   fields.finish();
   return result;
 }

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "catalog/catalog.h"
 #include "fabric/fabric.h"
+#include "fabric/racks.h"
 #include "model/inference.h"
 #include "model/model.h"
 #include "scenario/request_trace.h"
@@ -49,6 +50,7 @@ struct ClusterSpec {
   int gpus = 0;
   catalog::Gpu gpu;
   HostSpec host;
+  std::optional<fabric::RackSpec> racks;  ///< none: every cable is as long as the topology says
   /// Everything the topology needs but the switch, which comes with each fabric.
   fabric::TopologySpec topology;
 };
@@ -59,6 +61,7 @@ struct FabricChoice {
   catalog::Switch network_switch;
   catalog::Adapter adapter;
   fabric::TopologySpec topology;  ///< the cluster's, completed with this switch
+  bool owned = false;             ///< its switches and cables are there already
 };
 
 /// How a job keeps its state.
@@ -190,7 +193,17 @@ struct Budget {
 struct Constraints {
   bool existing_ethernet = false;
   int growth_gpus = 0;  ///< GPUs that the cluster should be able to grow to; 0: no growth
+  double max_days = 0;  ///< that a training run may take; 0: any
 };
+
+/// What is best.
+enum class Objective {
+  kValue,     ///< the work at the lowest cost, within the budget
+  kCheapest,  ///< the lowest purchase price that meets the SLO, or is done in time
+  kFastest,   ///< the shortest run, or the most requests within the SLO, within the budget
+};
+/// "value", "cheapest", "fastest".
+std::string_view name_of(Objective objective);
 
 /// Where each key of the file stands, by its dotted path: "fabrics[0].profile".
 using Places = std::map<std::string, base::Location, std::less<>>;
@@ -206,6 +219,8 @@ struct ValidScenario {
   std::vector<Fault> faults;
   std::optional<Budget> budget;
   Constraints constraints;
+  Objective objective = Objective::kValue;
+  std::string prices;  ///< path of the user's own; empty: the catalogue's alone
   std::uint64_t seed = 1;
   Places places;
   std::vector<std::string> files;  ///< that it refers to, in the order met
@@ -220,6 +235,7 @@ struct Overrides {
   /// Somebody ran it, so that it fits in memory whatever the model of memory says. A layout that is
   /// given is not refused for it; recomputation that is not stays the least.
   bool ran = false;
+  std::string prices = {};  ///< path of the user's own prices; empty: as the file says
 };
 
 /// Reads and validates. Throws base::Error (input) at the first thing that is wrong.

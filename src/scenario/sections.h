@@ -54,7 +54,7 @@ struct TrainingRequest {
 using WorkloadRequest = std::variant<TrainingRequest, ServingSpec>;
 
 ClusterSpec read_cluster(base::yaml::Fields fields, const Context& context);
-catalog::FabricProfile read_fabric(const base::yaml::Node& node, const Context& context);
+FabricChoice read_fabric(const base::yaml::Node& node, const Context& context);
 std::vector<FabricChoice> read_fabrics(base::yaml::Fields& fields, const Context& context);
 WorkloadRequest read_workload(base::yaml::Fields fields, const Context& context);
 std::vector<BackgroundLoad> read_background(base::yaml::Fields& fields, const Context& context);

@@ -20,9 +20,8 @@ ValidScenario system_from(const base::yaml::Node& root, const std::string& path,
   system.file = base::printable(path);
   system.name = fields.name("name", base::printable(file.stem().string()));
   system.cluster = read_cluster(Fields(fields.required("cluster", "a mapping")), context);
-  system.fabrics.emplace_back();
-  system.fabrics.back().profile =
-      read_fabric(fields.required("fabric", "the id of a fabric profile, or a mapping"), context);
+  system.fabrics.push_back(
+      read_fabric(fields.required("fabric", "the id of a fabric profile, or a mapping"), context));
   system.faults = read_faults(fields);
   system.seed = static_cast<std::uint64_t>(fields.integer("seed", 0, INT64_MAX, 1));
   if (overrides.seed) system.seed = *overrides.seed;

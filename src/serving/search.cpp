@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<double, 11> kShares = {0.05, 0.1, 0.2, 0.3, 0.4, 0.5,
                                             0.6,  0.7, 0.8, 0.9, 0.95};
 constexpr int kBisections = 6;
-constexpr std::int64_t kGenerations = 20;
+constexpr double kGenerations = 20;
 // Twice the standard error of the mean of ten parts (Student's t, 9 degrees: 2.26).
 constexpr double kConfidence = 2.26;
 // Tokens that a run generates at least, and requests it has: enough for a percentile of 99, in a
@@ -73,8 +73,13 @@ std::int64_t Runner::requests() const {
   const scenario::ServingSpec& serving = *service_.serving;
   const double miss = 1 - serving.slo_percentile / 100;
   const double wanted = std::clamp(kTokens / serving.output.mean, kFewest, kMost);
-  return static_cast<std::int64_t>(
-      std::min(kMostOfRare, std::max(wanted, kPerViolation / std::max(miss, 1e-9))));
+  const double judged =
+      std::min(kMostOfRare, std::max(wanted, kPerViolation / std::max(miss, 1e-9)));
+  return static_cast<std::int64_t>(std::ceil(judged * effort_));
+}
+
+std::int64_t Runner::generations() const {
+  return std::max<std::int64_t>(2, std::llround(kGenerations * effort_));
 }
 
 std::int64_t Runner::concurrency() const {
@@ -99,7 +104,7 @@ Estimate capacity(const Runner& run) {
   spec.saturate = true;
   spec.arrivals = Arrivals::kPoisson;  // lengths are all that counts
   spec.warm_up = 2 * run.concurrency();
-  spec.requests = spec.warm_up + std::max(run.requests(), kGenerations * run.concurrency());
+  spec.requests = spec.warm_up + std::max(run.requests(), run.generations() * run.concurrency());
   const RunResult result = run(spec);
   // Seconds per request, which may be averaged.
   std::vector<double> seconds;

@@ -13,8 +13,8 @@ namespace fabricast::serving {
 class Runner {
  public:
   /// `pools` and what they point to, and the factory, must outlive the object.
-  Runner(const ServiceSpec& service, const network::Factory& factory, int threads)
-      : service_(service), factory_(factory), threads_(threads) {}
+  Runner(const ServiceSpec& service, const network::Factory& factory, int threads, double effort)
+      : service_(service), factory_(factory), threads_(threads), effort_(effort) {}
 
   RunResult operator()(const RunSpec& spec,
                        const std::function<void(const RequestRecord&)>& trace = {}) const;
@@ -22,6 +22,8 @@ class Runner {
   int threads() const { return threads_; }
   /// Requests that a rate is judged by.
   std::int64_t requests() const;
+  /// Times that all sequences come and go while the capacity is measured.
+  std::int64_t generations() const;
   /// Sequences that all replicas hold at once, at most.
   std::int64_t concurrency() const;
 
@@ -29,6 +31,7 @@ class Runner {
   const ServiceSpec& service_;
   const network::Factory& factory_;
   int threads_;
+  double effort_;  ///< share of the requests that judging takes
 };
 
 /// Requests per second with more waiting than can be served.

@@ -212,7 +212,7 @@ Result simulate(const scenario::ValidScenario& scenario, const scenario::FabricC
       sends && networks.flow && options.resolution != collective::Resolution::kPacket;
   const network::Factory& clock =
       sends ? sampler.factory(flows) : (networks.node ? networks.node : networks.packet);
-  const Runner runner(prepared.service, clock, options.threads);
+  const Runner runner(prepared.service, clock, options.threads, options.effort);
   const auto note = [&](const char* what) {
     if (options.progress != nullptr) options.progress->note(what);
   };

@@ -97,6 +97,8 @@ struct Options {
   int states = 16;  ///< independent states per collective and size
   collective::Resolution resolution = collective::Resolution::kAuto;
   base::Progress* progress = nullptr;  ///< may be null
+  /// Of the requests that rates are judged by: below 1 is quicker and coarser.
+  double effort = 1;
   /// Only the run at the stated rate: capacity, SLO rate and curve stay empty.
   bool stated_only = false;
   /// The first requests of that run count, too, as in a benchmark that does not warm up.

@@ -170,7 +170,7 @@ InferenceRow mlperf_row(const Table& table, std::size_t i, const std::string& pa
 // --- casys-kaist/LLMServingSim, bench/examples: one run, a row per request ---
 
 /// Of `values`, in ms.
-void add_percentiles(std::vector<double> values, const char* kind, const char* what,
+void add_percentiles(const std::vector<double>& values, const char* kind, const char* what,
                      InferenceRow& row) {
   if (values.empty()) return;
   for (const int percent : {50, 99}) {
