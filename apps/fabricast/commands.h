@@ -50,6 +50,7 @@ void add_prices_flag(CLI::App& command, CommonFlags& flags);
 void hide_flags(CLI::App& command, const std::vector<const char*>& flags);
 
 void add_compare(CLI::App& program, Chosen& chosen);
+void add_advise(CLI::App& program, Chosen& chosen);
 void add_bom(CLI::App& program, Chosen& chosen);
 void add_catalog(CLI::App& program, Chosen& chosen);
 void add_collective(CLI::App& program, Chosen& chosen);

@@ -32,6 +32,7 @@ training::Options training_options(const ComparisonOptions& options) {
   result.threads = options.threads;
   result.resolution = options.resolution;
   result.progress = options.progress;
+  if (options.states > 0) result.states = options.states;
   return result;
 }
 
@@ -67,6 +68,8 @@ serving::Options serving_options(const ComparisonOptions& options) {
   result.resolution = options.resolution;
   result.progress = options.progress;
   result.trace = options.trace;
+  result.effort = options.effort;
+  if (options.states > 0) result.states = options.states;
   return result;
 }
 

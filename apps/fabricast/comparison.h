@@ -35,6 +35,8 @@ struct ComparisonOptions {
   /// Phases that another fabric has been through need not be simulated again; null: all of them
   /// are.
   network::PhaseCache* phases = nullptr;
+  double effort = 1;  ///< serving::Options::effort
+  int states = 0;     ///< independent states per phase; 0: as the rooms choose
   /// Gets every request of a service's reported run; may be empty.
   std::function<void(const serving::RequestRecord&)> trace;
   /// What the flow level has learnt of fabrics; null: each learns by itself.

@@ -19,8 +19,8 @@ constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
 /// Commands that the interface names and this version does not have.
-const std::vector<std::string> kLater = {"advise", "console",  "diagnose", "export",
-                                         "mcp",    "schedule", "trace"};
+const std::vector<std::string> kLater = {"console", "diagnose", "export",
+                                         "mcp",     "schedule", "trace"};
 
 /// The library's messages repeat the arguments as they are.
 int complain(const std::string& message) {
@@ -51,6 +51,7 @@ int run(int argc, char** argv) {
   program.set_version_flag("--version", "fabricast " FABRICAST_VERSION);
   program.require_subcommand(1);
   add_compare(program, chosen);
+  add_advise(program, chosen);
   add_train(program, chosen);
   add_serve(program, chosen);
   add_bom(program, chosen);

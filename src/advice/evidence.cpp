@@ -36,6 +36,19 @@ double own_error(const Outcome& outcome) {
   return (std::min(rate.hi, s.offered_qps) - rate.lo) / 2 / rate.value;
 }
 
+/// Values of the criterion closer than this, relative, are no difference.
+double criterion_error(scenario::Objective objective, const Outcome& a, const Outcome& b) {
+  switch (objective) {
+    case scenario::Objective::kValue:
+      return cost_error(a, b);
+    case scenario::Objective::kCheapest:
+      return 0;
+    case scenario::Objective::kFastest:
+      return time_error(a, b);
+  }
+  return 0;
+}
+
 /// Of `candidates` the one with the least `value`, the first of equals.
 template <class Value>
 std::size_t least(const std::vector<std::size_t>& candidates, Value value) {
@@ -63,6 +76,29 @@ double cost_error(const Outcome& a, const Outcome& b) {
   return std::max(kTie, time_error(a, b));
 }
 
+double criterion(scenario::Objective objective, const Outcome& outcome) {
+  switch (objective) {
+    case scenario::Objective::kValue:
+      return score_of(outcome);
+    case scenario::Objective::kCheapest:
+      return outcome.cost.capex;
+    case scenario::Objective::kFastest:
+      return pace_of(outcome);
+  }
+  return 0;
+}
+
+bool qualifies(const scenario::ValidScenario& scenario, const Outcome& outcome) {
+  if (!outcome.serving) {
+    const double most = scenario.constraints.max_days;
+    return most <= 0 || outcome.training.days <= most;
+  }
+  if (scenario.objective == scenario::Objective::kCheapest) {
+    return outcome.serving->slo_qps.value >= outcome.serving->offered_qps;
+  }
+  return outcome.serving->slo_qps.value > 0;
+}
+
 bool level(double a, double b, double error) {
   return std::max(a, b) <= (1 + error) * std::min(a, b);
 }
@@ -73,38 +109,38 @@ Evidence weigh(const scenario::ValidScenario& scenario, const std::vector<Outcom
   std::vector<std::size_t> affordable;
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    evidence.verdict.score[outcomes[i].name] = score_of(outcomes[i]);
+    evidence.verdict.score[outcomes[i].name] = criterion(scenario.objective, outcomes[i]);
     (within_budget(scenario, outcomes[i]) ? affordable : evidence.over_budget).push_back(i);
     all.push_back(i);
   }
   evidence.nothing_fits = affordable.empty();
   if (evidence.nothing_fits) {
     evidence.best = least(all, [&](std::size_t i) { return outcomes[i].cost.capex; });
-    evidence.cheapest_work = evidence.best;
+    evidence.first = evidence.best;
     evidence.verdict.choice = outcomes[evidence.best].name;
     return evidence;
   }
-  // Who meets the SLO at no rate is out while somebody does.
-  const auto never = [&](std::size_t i) {
-    return outcomes[i].serving && outcomes[i].serving->slo_qps.value <= 0;
-  };
-  evidence.no_slo = std::ranges::all_of(affordable, never);
-  if (!evidence.no_slo) std::erase_if(affordable, never);
-  const auto score = [&](std::size_t i) { return score_of(outcomes[i]); };
-  evidence.cheapest_work = least(affordable, score);
+  // What does not do is out while something does; where nothing does, the nearest is the fastest.
+  const auto fails = [&](std::size_t i) { return !qualifies(scenario, outcomes[i]); };
+  evidence.unmet = std::ranges::all_of(affordable, fails);
+  if (!evidence.unmet) std::erase_if(affordable, fails);
+  const scenario::Objective objective = evidence.unmet && !outcomes.front().serving
+                                            ? scenario::Objective::kFastest
+                                            : scenario.objective;
+  const auto value = [&](std::size_t i) { return criterion(objective, outcomes[i]); };
+  evidence.first = least(affordable, value);
   for (const std::size_t i : affordable) {
-    const Outcome& cheapest = outcomes[evidence.cheapest_work];
-    if (level(score(i), score_of(cheapest), cost_error(outcomes[i], cheapest))) {
-      evidence.level.push_back(i);
-    }
+    const Outcome& first = outcomes[evidence.first];
+    const double error = criterion_error(objective, outcomes[i], first);
+    if (level(value(i), criterion(objective, first), error)) evidence.level.push_back(i);
   }
   evidence.best = least(evidence.level, [&](std::size_t i) {
-    return std::pair(outcomes[i].cost.network_capex, score(i));
+    return std::pair(outcomes[i].cost.network_capex, value(i));
   });
   for (const std::size_t i : evidence.level) evidence.verdict.level.push_back(outcomes[i].name);
   evidence.verdict.choice = outcomes[evidence.best].name;
   std::erase(affordable, evidence.best);
-  if (!affordable.empty()) evidence.runner_up = least(affordable, score);
+  if (!affordable.empty()) evidence.runner_up = least(affordable, value);
   return evidence;
 }
 

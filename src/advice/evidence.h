@@ -12,8 +12,14 @@ namespace fabricast::advice {
 /// Costs closer than this are no difference: the width of the price bands is larger (assumed).
 inline constexpr double kTie = 0.01;
 
-/// What the evidence goes by, lower is better.
+/// Cost of the work done, lower is better.
 double score_of(const Outcome& outcome);
+/// What the evidence goes by under an objective, lower is better: `score_of`, the purchase price,
+/// or `pace_of`.
+double criterion(scenario::Objective objective, const Outcome& outcome);
+/// True of what is asked beside the objective: a run within `constraints.max_days`; a service that
+/// meets its SLO at some rate, or, where the cheapest is asked for, at the rate that is offered.
+bool qualifies(const scenario::ValidScenario& scenario, const Outcome& outcome);
 
 /// Time per work: the length of a run, or the reciprocal of the rate that a service answers within
 /// its SLO (of what it sustains, where it never does); lower is better.
@@ -29,12 +35,11 @@ bool level(double a, double b, double error);
 struct Evidence {
   EvidenceVerdict verdict;
   std::size_t best = 0;
-  std::size_t cheapest_work =
-      0;  ///< lowest score within the budget; `best` unless a tie was broken
-  std::vector<std::size_t> level;        ///< with `cheapest_work`, itself and `best` among them
+  std::size_t first = 0;  ///< lowest criterion within the budget; `best` unless a tie was broken
+  std::vector<std::size_t> level;        ///< with `first`, itself and `best` among them
   std::optional<std::size_t> runner_up;  ///< next best within the budget
   std::vector<std::size_t> over_budget;
-  bool no_slo = false;        ///< a service, and none meets its SLO at any rate
+  bool unmet = false;         ///< nothing within the budget `qualifies`
   bool nothing_fits = false;  ///< every outcome is over the budget
   bool one_node = false;      ///< no network between nodes is used
 

@@ -168,7 +168,8 @@ void push_metric(const Metric& metric, const std::vector<Outcome>& outcomes,
 }
 
 /// Which of several level outcomes is named, and why.
-Text level_words(const std::vector<Outcome>& outcomes, const Evidence& evidence) {
+Text level_words(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
+                 const Evidence& evidence) {
   const Outcome& best = outcomes[evidence.best];
   double error = 0;
   bool cheaper = false;
@@ -178,11 +179,15 @@ Text level_words(const std::vector<Outcome>& outcomes, const Evidence& evidence)
   }
   const std::string names = list_of(outcomes, evidence.level);
   const std::string percent = fmt::format("{:.1f}", 100 * error);
-  return {fmt::format("{} differ by less than {} % in cost per million tokens, which is no "
-                      "difference; {} is named because {}.",
-                      names, percent, best.name,
+  const Text what = scenario.objective == scenario::Objective::kFastest ? Text{"time", "用时"}
+                    : scenario.objective == scenario::Objective::kCheapest
+                        ? Text{"purchase price", "购置价"}
+                        : Text{"cost per million tokens", "每百万 token 成本"};
+  return {fmt::format("{} differ by less than {} % in {}, which is no difference; {} is named "
+                      "because {}.",
+                      names, percent, what.en, best.name,
                       cheaper ? "its network is the cheaper one" : "one has to be"),
-          fmt::format("{} 的每百万 token 成本相差不到 {}%，视为相同；列出 {} {}。", names, percent,
+          fmt::format("{} 的{}相差不到 {}%，视为相同；列出 {} {}。", names, what.zh, percent,
                       best.name, cheaper ? "是因为其网络更便宜" : "只因须列其一")};
 }
 
@@ -211,21 +216,59 @@ Text choice_words(const scenario::ValidScenario& scenario, const std::vector<Out
                     "集群日后扩展，{} 的最便宜。",
                     best.name)};
   }
-  if (evidence.no_slo) {
+  if (evidence.unmet && !best.serving) {
+    const std::string days = number(scenario.constraints.max_days);
+    return {fmt::format("No fabric is done within {} days; {} comes nearest with {}.", days,
+                        best.name, number(best.training.days)),
+            fmt::format("没有网络能在 {} 天内完成；{} 最接近，为 {} 天。", days, best.name,
+                        number(best.training.days))};
+  }
+  if (evidence.unmet && scenario.objective == scenario::Objective::kCheapest) {
+    const std::string offered = number(best.serving->offered_qps);
+    return {fmt::format("No fabric answers the {} requests/s that are offered within the SLO; {} "
+                        "comes nearest with {}.",
+                        offered, best.name, number(best.serving->slo_qps.value)),
+            fmt::format("没有网络能在 SLO 之内应答每秒 {} 个请求；{} 最接近，为 {}。", offered,
+                        best.name, number(best.serving->slo_qps.value))};
+  }
+  if (evidence.unmet) {
     return {
         fmt::format("No fabric meets the SLO at any rate; {} costs least for what it sustains.",
                     best.name),
         fmt::format("没有网络能在任何速率下满足 SLO；按可持续速率计，{} 成本最低。", best.name)};
   }
-  if (evidence.undecided()) return level_words(outcomes, evidence);
+  if (evidence.undecided()) return level_words(scenario, outcomes, evidence);
+  switch (scenario.objective) {
+    case scenario::Objective::kCheapest:
+      return {fmt::format("{} costs least to buy of what does the work as asked.", best.name),
+              fmt::format("在满足要求的方案中，{} 购置价最低。", best.name)};
+    case scenario::Objective::kFastest:
+      return {fmt::format("{} does the work in the shortest time.", best.name),
+              fmt::format("{} 完成同样工作用时最短。", best.name)};
+    case scenario::Objective::kValue:
+      break;
+  }
   return {fmt::format("{} does the work at the lowest cost.", best.name),
           fmt::format("{} 完成同样工作的成本最低。", best.name)};
+}
+
+/// That the objective goes by.
+const char* metric_of(scenario::Objective objective, const std::vector<Outcome>& outcomes) {
+  switch (objective) {
+    case scenario::Objective::kValue:
+      return "cost.per_million_tokens";
+    case scenario::Objective::kCheapest:
+      return "cost.capex";
+    case scenario::Objective::kFastest:
+      return outcomes.front().serving ? "serving.slo_qps" : "training.days";
+  }
+  return "";
 }
 
 Reason choice_reason(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes,
                      const Evidence& evidence) {
   Reason reason;
-  reason.metric = evidence.nothing_fits ? "cost.capex" : "cost.per_million_tokens";
+  reason.metric = evidence.nothing_fits ? "cost.capex" : metric_of(scenario.objective, outcomes);
   reason.values = evidence.verdict.score;
   if (evidence.nothing_fits) {
     for (const Outcome& o : outcomes) reason.values[o.name] = o.cost.capex;

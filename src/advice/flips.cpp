@@ -174,7 +174,10 @@ std::vector<Flip> find_flips(const scenario::ValidScenario& scenario,
   std::vector<Flip> flips;
   if (evidence.one_node) return flips;  // neither speed nor price of a network matters
   const Outcome& winner = outcomes[evidence.best];
-  if (evidence.runner_up && !alike(winner, outcomes[*evidence.runner_up])) {
+  // Scores are costs of the work; other objectives go by something else.
+  const bool by_score = scenario.objective == scenario::Objective::kValue &&
+                        (!evidence.unmet || winner.serving.has_value());
+  if (by_score && evidence.runner_up && !alike(winner, outcomes[*evidence.runner_up])) {
     const Outcome& runner_up = outcomes[*evidence.runner_up];
     if (score_of(runner_up) > 0) {
       // The score is proportional to the length of the run.
@@ -190,8 +193,10 @@ std::vector<Flip> find_flips(const scenario::ValidScenario& scenario,
   }
   for (const std::size_t i : evidence.over_budget) {
     // More money changes the choice only in favour of what would win it.
-    if (i == evidence.best) continue;
-    if (score_of(outcomes[i]) > threshold(winner, outcomes[i]) * score_of(winner)) continue;
+    if (i == evidence.best || !qualifies(scenario, outcomes[i])) continue;
+    const double now = criterion(scenario.objective, winner);
+    const double share = by_score ? threshold(winner, outcomes[i]) : 1;
+    if (!evidence.unmet && criterion(scenario.objective, outcomes[i]) > share * now) continue;
     flips.push_back(other_budget(scenario.budget->total, outcomes[i]));
   }
   return flips;

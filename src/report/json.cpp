@@ -212,44 +212,6 @@ Json outcome_json(const advice::Outcome& o, const scenario::ValidScenario& scena
   return json;
 }
 
-Json values_json(const std::map<std::string, double>& values) {
-  Json json = Json::object();
-  for (const auto& [name, value] : values) put(json, name.c_str(), value);
-  return json;
-}
-
-Json verdict_json(const advice::Verdict& verdict) {
-  Json json = Json::object();
-  json["choice"] = verdict.choice;
-  Json& house = json["house"] = Json::object();
-  house["choice"] = verdict.house.choice;
-  Json& rules = house["rules"] = Json::array();
-  for (const auto& rule : verdict.house.rules) rules.push_back(rule.id);
-  Json& evidence = json["evidence"] = Json::object();
-  evidence["choice"] = verdict.evidence.choice;
-  evidence["headline"] = verdict.evidence.headline.en;
-  Json& level = evidence["level"] = Json::array();
-  for (const std::string& name : verdict.evidence.level) level.push_back(name);
-  evidence["score"] = values_json(verdict.evidence.score);
-  Json& reasons = json["reasons"] = Json::array();
-  for (const auto& reason : verdict.reasons) {
-    reasons.push_back(
-        {{"text", reason.text}, {"metric", reason.metric}, {"values", values_json(reason.values)}});
-  }
-  Json& flips = json["flips"] = Json::array();
-  for (const auto& flip : verdict.flips) {
-    Json entry = Json::object();
-    entry["input"] = flip.input;
-    put(entry, "at", flip.at);
-    entry["to"] = flip.to;
-    entry["unit"] = flip.unit;
-    flips.push_back(std::move(entry));
-  }
-  json["next"] = verdict.next;
-  if (!verdict.next_yaml.empty()) json["next_yaml"] = verdict.next_yaml;
-  return json;
-}
-
 const char* name_of(training::JitterSource::Kind kind) {
   using Kind = training::JitterSource::Kind;
   switch (kind) {
@@ -319,7 +281,49 @@ Json layouts_json(const std::vector<training::LayoutReport>& layouts) {
 
 }  // namespace
 
-std::string json(const Comparison& comparison) {
+namespace {
+
+Json values_json(const std::map<std::string, double>& values) {
+  Json json = Json::object();
+  for (const auto& [name, value] : values) put(json, name.c_str(), value);
+  return json;
+}
+
+}  // namespace
+
+Json verdict_json(const advice::Verdict& verdict) {
+  Json json = Json::object();
+  json["choice"] = verdict.choice;
+  Json& house = json["house"] = Json::object();
+  house["choice"] = verdict.house.choice;
+  Json& rules = house["rules"] = Json::array();
+  for (const auto& rule : verdict.house.rules) rules.push_back(rule.id);
+  Json& evidence = json["evidence"] = Json::object();
+  evidence["choice"] = verdict.evidence.choice;
+  evidence["headline"] = verdict.evidence.headline.en;
+  Json& level = evidence["level"] = Json::array();
+  for (const std::string& name : verdict.evidence.level) level.push_back(name);
+  evidence["score"] = values_json(verdict.evidence.score);
+  Json& reasons = json["reasons"] = Json::array();
+  for (const auto& reason : verdict.reasons) {
+    reasons.push_back(
+        {{"text", reason.text}, {"metric", reason.metric}, {"values", values_json(reason.values)}});
+  }
+  Json& flips = json["flips"] = Json::array();
+  for (const auto& flip : verdict.flips) {
+    Json entry = Json::object();
+    entry["input"] = flip.input;
+    put(entry, "at", flip.at);
+    entry["to"] = flip.to;
+    entry["unit"] = flip.unit;
+    flips.push_back(std::move(entry));
+  }
+  json["next"] = verdict.next;
+  if (!verdict.next_yaml.empty()) json["next_yaml"] = verdict.next_yaml;
+  return json;
+}
+
+Json comparison_json(const Comparison& comparison) {
   const scenario::ValidScenario& scenario = *comparison.scenario;
   Json result = Json::object();
   result["fabricast"] = FABRICAST_VERSION;
@@ -330,7 +334,11 @@ std::string json(const Comparison& comparison) {
     fabrics[outcome.name] = outcome_json(outcome, scenario, comparison.peak_rss_mb);
   }
   result["verdict"] = verdict_json(comparison.verdict);
-  return result.dump(2) + "\n";
+  return result;
+}
+
+std::string json(const Comparison& comparison) {
+  return comparison_json(comparison).dump(2) + "\n";
 }
 
 std::string train_json(const TrainReport& report) {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "advice/advice.h"
+#include "report/report.h"
 
 namespace fabricast::report {
 
@@ -17,6 +17,9 @@ Json collective_json(const collective::PhaseReport& phase);
 /// A value, and beside it the ends of what it may be.
 void put_banded(Json& object, const std::string& key, double value, const cost::Band& band);
 Json sizing_json(const fabric::Sizing& sizing);
+Json verdict_json(const advice::Verdict& verdict);
+/// What `json` writes.
+Json comparison_json(const Comparison& comparison);
 Json bom_lines_json(const cost::Bill& bill);
 Json serving_json(const serving::Result& result, const scenario::ServingSpec& spec);
 
