@@ -23,64 +23,99 @@ namespace fabricast::apps {
 namespace {
 
 // Of what a service is judged by in earnest: enough to tell designs apart.
-constexpr double kSearchEffort = 0.1;
+constexpr double kSearchEffort = 0.25;
 constexpr int kSearchStates = 4;
 // Sizes that the work is tried at, in multiples of the cluster's.
 constexpr double kSizes[] = {0.25, 0.5, 1, 2, 4};
 
 using report::DesignReport;
 
-/// Simulates designs one by one, or many at once.
+/// No phase of the work leaves a node, so that no network between nodes changes it.
+bool inside_nodes(const scenario::ValidScenario& scenario) {
+  if (scenario.cluster.topology.nodes == 1) return true;
+  const auto* service = std::get_if<scenario::ServingSpec>(&scenario.workload);
+  if (service == nullptr || service->disaggregation) return false;
+  if (service->scaling && service->scaling->from == scenario::ScalingSpec::LoadFrom::kPeer) {
+    return false;
+  }
+  return scenario.cluster.topology.gpus_per_node % service->shape.gpus() == 0;
+}
+
+/// Simulates designs.
 class Bench {
  public:
-  Bench(const Knowledge& known, const CommonFlags& flags)
-      : known_(known), flags_(flags), store_(open_store(flags)), lessons_(store_.get()) {}
+  Bench(const Knowledge& known, const CommonFlags& flags, bool in_flows)
+      : known_(known),
+        flags_(flags),
+        in_flows_(in_flows),
+        store_(open_store(flags)),
+        lessons_(store_.get()) {}
 
-  std::optional<advice::Outcome> outcome(const scenario::ValidScenario& scenario, bool flow,
-                                         int threads) {
+  /// Coarse: in flows, as a search does.
+  advice::Outcome outcome(const scenario::ValidScenario& scenario, bool coarse, int threads) {
+    const Design design = design_of(known_.catalog, scenario, 0, true, &lessons_);
     ComparisonOptions options;
     options.threads = threads;
-    options.resolution = flow ? Resolution::kFlow : flags_.resolution;
+    options.resolution = coarse ? Resolution::kFlow : flags_.resolution;
     options.quiet = true;
     options.lessons = &lessons_;
-    options.effort = flow ? kSearchEffort : 1;
-    if (flow) options.states = kSearchStates;
-    const Design design = design_of(known_.catalog, scenario, 0, true, &lessons_);
+    if (coarse) {
+      options.effort = kSearchEffort;
+      options.states = kSearchStates;
+    }
     return evaluate(known_.catalog, scenario, design, phases_, options);
+  }
+  /// The same work, which does not notice the network, on another one.
+  advice::Outcome transfer(const scenario::ValidScenario& scenario, const advice::Outcome& known) {
+    const Design design = design_of(known_.catalog, scenario, 0, true, &lessons_);
+    return transferred(known_.catalog, scenario, design, known);
   }
 
   int threads() const { return threads_of(flags_); }
+  /// Nothing is looked at more closely than in the search.
+  bool in_flows() const { return in_flows_; }
   const Knowledge& known() const { return known_; }
 
  private:
   const Knowledge& known_;
   const CommonFlags& flags_;
+  bool in_flows_;
   std::unique_ptr<store::Store> store_;
   Lessons lessons_;
   network::PhaseCache phases_;
 };
 
-/// Simulates all of them in flows, several at a time.
-void simulate(Bench& bench, std::vector<DesignReport>& designs, base::Progress& progress) {
-  std::vector<std::size_t> feasible;
-  for (std::size_t i = 0; i < designs.size(); ++i) {
-    if (designs[i].candidate.scenario) feasible.push_back(i);
-  }
-  progress.next("designs", feasible.size());
-  base::parallel_for(feasible.size(), bench.threads(), [&](std::size_t i) {
-    DesignReport& design = designs[feasible[i]];
-    design.outcome = bench.outcome(*design.candidate.scenario, true, 1);
-    design.outcome->name = design.candidate.name;
+/// All of them, several at a time; where they cannot differ, one for all.
+std::vector<advice::Outcome> outcomes_of(Bench& bench,
+                                         const std::vector<const scenario::ValidScenario*>& all,
+                                         bool coarse, base::Progress& progress) {
+  std::vector<advice::Outcome> outcomes(all.size());
+  if (all.empty()) return outcomes;
+  const bool alike = inside_nodes(*all.front());
+  if (alike) outcomes.front() = bench.outcome(*all.front(), coarse, bench.threads());
+  // Packets take all threads for one design, flows one thread each.
+  base::parallel_for(all.size(), alike || coarse ? bench.threads() : 1, [&](std::size_t i) {
+    if (!alike) outcomes[i] = bench.outcome(*all[i], coarse, coarse ? 1 : bench.threads());
+    if (alike && i > 0) outcomes[i] = bench.transfer(*all[i], outcomes.front());
     progress.advance(1);
   });
+  return outcomes;
 }
 
-std::vector<advice::Outcome> outcomes_of(const std::vector<DesignReport>& designs) {
-  std::vector<advice::Outcome> outcomes;
-  for (const DesignReport& design : designs) {
-    if (design.outcome) outcomes.push_back(*design.outcome);
+void simulate(Bench& bench, std::vector<DesignReport>& designs, base::Progress& progress) {
+  std::vector<DesignReport*> feasible;
+  std::vector<const scenario::ValidScenario*> scenarios;
+  for (DesignReport& design : designs) {
+    if (!design.candidate.scenario) continue;
+    feasible.push_back(&design);
+    scenarios.push_back(&*design.candidate.scenario);
   }
-  return outcomes;
+  progress.next("designs", static_cast<std::int64_t>(feasible.size()));
+  std::vector<advice::Outcome> outcomes = outcomes_of(bench, scenarios, true, progress);
+  for (std::size_t i = 0; i < feasible.size(); ++i) {
+    outcomes[i].name = feasible[i]->candidate.name;
+    feasible[i]->outcome = std::move(outcomes[i]);
+  }
 }
 
 /// Best first; then what cannot be built, in the order of the search.
@@ -212,7 +247,7 @@ std::vector<report::TuningStep> tuning(Bench& bench, const DesignReport& design)
     report::TuningStep done;
     done.name = step.name;
     done.text = step.text;
-    done.outcome = *bench.outcome(scenario, true, 1);
+    done.outcome = bench.outcome(scenario, true, bench.threads());
     if (!result.empty()) {
       const double before = advice::pace_of(result.back().outcome);
       done.gain_pct = 100 * (advice::pace_of(done.outcome) / before - 1);
@@ -245,8 +280,8 @@ report::Scaling scaling(Bench& bench, const advice::SearchSpace& space,
             scenario::from_document(sized, space.file, bench.known().catalog, space.overrides);
         scenario::require_simulated(scenario);
         const auto outcome = bench.outcome(scenario, true, bench.threads());
-        series.values.back() = outcome->serving ? outcome->serving->capacity_qps.value
-                                                : outcome->training.tokens_per_s;
+        series.values.back() =
+            outcome.serving ? outcome.serving->capacity_qps.value : outcome.training.tokens_per_s;
       } catch (const base::Error& error) {
         if (error.kind() != base::ErrorKind::kInput) throw;
       }
@@ -264,6 +299,33 @@ void without_evidence(const advice::HouseVerdict& house, report::AdviseReport& r
   verdict.evidence.headline = {"The evidence: no design does this work", "证据：没有可行的设计"};
 }
 
+/// The finalists once more, as closely as was asked for.
+void look_closely(Bench& bench, const std::vector<std::size_t>& best,
+                  const scenario::ValidScenario& shown, base::Progress& progress,
+                  report::AdviseReport& report) {
+  std::vector<scenario::ValidScenario> alone;
+  std::vector<const scenario::ValidScenario*> scenarios;
+  for (std::size_t k = 0; k < best.size(); ++k) {
+    alone.push_back(*report.designs[best[k]].candidate.scenario);
+    alone.back().fabrics = {shown.fabrics[k]};
+  }
+  for (const scenario::ValidScenario& one : alone) scenarios.push_back(&one);
+  std::vector<advice::Outcome> outcomes;
+  if (bench.in_flows()) {
+    for (const std::size_t i : best) outcomes.push_back(*report.designs[i].outcome);
+  } else {
+    outcomes = outcomes_of(bench, scenarios, false, progress);
+  }
+  for (std::size_t k = 0; k < best.size(); ++k) {
+    DesignReport& design = report.designs[best[k]];
+    outcomes[k].name = shown.fabrics[k].profile.name;
+    report.comparison.outcomes.push_back(outcomes[k]);
+    design.flow = !advice::packets_of(outcomes[k]);
+    outcomes[k].name = design.candidate.name;
+    design.outcome = std::move(outcomes[k]);
+  }
+}
+
 /// Everything but the words of what was asked.
 report::AdviseReport examine(Bench& bench, const advice::SearchSpace& space,
                              const scenario::ValidScenario& asked, scenario::ValidScenario& shown,
@@ -277,7 +339,7 @@ report::AdviseReport examine(Bench& bench, const advice::SearchSpace& space,
   }
   simulate(bench, report.designs, progress);
   sort(asked, report.designs);
-  if (outcomes_of(report.designs).empty()) {
+  if (report.designs.empty() || !report.designs.front().outcome) {
     report.subject = asked.name;
     report.nothing = {"No network of the catalogue can be built for this cluster.",
                       "目录中没有可用于该集群的网络。"};
@@ -287,19 +349,8 @@ report::AdviseReport examine(Bench& bench, const advice::SearchSpace& space,
 
   const std::vector<std::size_t> best = finalists(asked, report.designs);
   shown = side_by_side(asked, report.designs, best);
-  progress.next("the best of each kind", best.size());
-  for (std::size_t k = 0; k < best.size(); ++k) {
-    DesignReport& design = report.designs[best[k]];
-    scenario::ValidScenario alone = *design.candidate.scenario;
-    alone.fabrics = {shown.fabrics[k]};
-    advice::Outcome outcome = *bench.outcome(alone, false, bench.threads());
-    outcome.name = shown.fabrics[k].profile.name;
-    report.comparison.outcomes.push_back(outcome);
-    design.flow = !advice::packets_of(outcome);
-    outcome.name = design.candidate.name;
-    design.outcome = std::move(outcome);
-    progress.advance(1);
-  }
+  progress.next("the best of each kind", static_cast<std::int64_t>(best.size()));
+  look_closely(bench, best, shown, progress, report);
   mark_pareto(report.designs);
   assess(report.designs);
   const catalog::Catalog& catalog = bench.known().catalog;
@@ -315,11 +366,10 @@ report::AdviseReport examine(Bench& bench, const advice::SearchSpace& space,
   report.break_evens =
       advice::break_evens(catalog, asked.cluster.gpu.id, asked.cluster.gpus, choice, rival);
   progress.next("tuning and sizes", 0);
+  if (inside_nodes(asked)) return report;
   for (const std::size_t i : best) {
     if (report.designs[i].candidate.kind != catalog::FabricKind::kRoceV2) continue;
-    if (asked.cluster.topology.nodes > 1) {
-      report.tuning = tuning(bench, report.designs[i]);
-    }
+    report.tuning = tuning(bench, report.designs[i]);
   }
   report.scaling = scaling(bench, space, asked, report.designs, best);
   return report;
@@ -351,8 +401,10 @@ void advise(const AdviseFlags& flags) {
       const scenario::ValidScenario asked =
           scenario::from_document(space.document, space.file, catalogued.catalog, space.overrides);
       const Knowledge known = priced(catalogued, asked);
-      Bench bench(known, flags.common);
+      Bench bench(known, flags.common, flags.common.resolution != Resolution::kPacket);
       report = examine(bench, space, asked, shown, house, flags.common);
+      report.comparison.verdict.next = "Write the whole report: add --html report.html.";
+      report.comparison.verdict.next_zh = "生成完整报告：加 --html report.html。";
     } catch (const NothingFits& nothing) {
       report.subject = subject_of(flags.wishes);
       report.nothing = nothing.why;
@@ -364,7 +416,7 @@ void advise(const AdviseFlags& flags) {
         scenario::from_document(space.document, space.file, catalogued.catalog, space.overrides);
     scenario::require_simulated(asked);
     const Knowledge known = priced(catalogued, asked);
-    Bench bench(known, flags.common);
+    Bench bench(known, flags.common, flags.common.resolution == Resolution::kFlow);
     report = examine(bench, space, asked, shown,
                      advice::house_verdict(policy, advice::question_of(asked)), flags.common);
   }

@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "comparison.h"
 #include "design.h"
+#include "network/probes.h"
 #include "report/outcomes.h"
 #include "report/report.h"
 #include "tenants.h"
@@ -73,6 +74,24 @@ serving::Options serving_options(const ComparisonOptions& options) {
   return result;
 }
 
+/// An outcome with everything that the design and the prices say of it.
+advice::Outcome with_costs(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
+                           const Design& design, advice::Outcome outcome) {
+  outcome.name = design.choice->profile.name;
+  outcome.kind = design.choice->profile.kind;
+  outcome.sizing = design.fabric->sizing();
+  outcome.host = fabric::limit(design.fabric->spec().host);
+  outcome.bill = design.bill;
+  if (const auto* job = std::get_if<scenario::TrainingSpec>(&scenario.workload)) {
+    outcome.cost = cost::cost_of(known, outcome.bill, outcome.training.days * 24, job->tokens);
+  } else {
+    const auto& service = std::get<scenario::ServingSpec>(scenario.workload);
+    outcome.cost = cost_of_serving(known, outcome.bill, *outcome.serving, service.output.mean);
+  }
+  outcome.bounds = cost::bounds_of(known, outcome.bill);
+  return outcome;
+}
+
 }  // namespace
 
 advice::Outcome evaluate(const catalog::Catalog& known, const scenario::ValidScenario& asked,
@@ -85,26 +104,27 @@ advice::Outcome evaluate(const catalog::Catalog& known, const scenario::ValidSce
   const scenario::ValidScenario& scenario = resolved ? *resolved : asked;
 
   advice::Outcome outcome;
-  outcome.name = choice.profile.name;
-  outcome.kind = choice.profile.kind;
-  outcome.sizing = design.fabric->sizing();
-  outcome.host = fabric::limit(design.fabric->spec().host);
-  outcome.bill = design.bill;
-  if (const auto* job = std::get_if<scenario::TrainingSpec>(&scenario.workload)) {
+  if (std::holds_alternative<scenario::TrainingSpec>(scenario.workload)) {
     outcome.training = training::simulate(scenario, choice, *design.fabric, design.networks, cache,
                                           training_options(options));
     outcome.network = outcome.training.network;
-    outcome.cost = cost::cost_of(known, outcome.bill, outcome.training.days * 24, job->tokens);
   } else {
-    const auto& service = std::get<scenario::ServingSpec>(scenario.workload);
     outcome.serving = serving::simulate(scenario, choice, *design.fabric, design.networks, cache,
                                         serving_options(options));
     outcome.network = outcome.serving->network;
-    outcome.cost = cost_of_serving(known, outcome.bill, *outcome.serving, service.output.mean);
   }
-  outcome.bounds = cost::bounds_of(known, outcome.bill);
+  outcome = with_costs(known, scenario, design, std::move(outcome));
   outcome.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return outcome;
+}
+
+advice::Outcome transferred(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
+                            const Design& design, advice::Outcome outcome) {
+  if (scenario.cluster.topology.nodes > 1) {
+    outcome.network.latency_us = network::idle_latency_us(design.networks.packet, *design.fabric);
+    outcome.network.bandwidth_gbps = design.fabric->spec().nic_rate.gbps();
+  }
+  return with_costs(known, scenario, design, std::move(outcome));
 }
 
 namespace {

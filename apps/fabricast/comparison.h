@@ -48,6 +48,11 @@ advice::Outcome evaluate(const catalog::Catalog& known, const scenario::ValidSce
                          const Design& design, network::PhaseCache& cache,
                          const ComparisonOptions& options);
 
+/// An outcome of the same work on another network that it does not notice: what is measured of the
+/// work stays, network and costs are `design`'s.
+advice::Outcome transferred(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
+                            const Design& design, advice::Outcome outcome);
+
 /// Builds, simulates and prices every fabric of the scenario, and judges. The scenario must outlive
 /// the result. Throws base::Error (input) at the place of whatever cannot be built or priced,
 /// before anything is simulated.

@@ -232,11 +232,11 @@ class Search {
     candidate.adapter = adapter.id;
     candidate.owned = owned;
     if (wiring.kind != TopologyKind::kDirect) candidate.network_switch = s.id;
-    candidate.name = fmt::format("{} {} {}", tuning.profile.name, speed(gbps), candidate.topology);
+    candidate.name = fmt::format("{} {} {}", tuning.profile.name, speed(gbps),
+                                 owned ? "existing Ethernet" : candidate.topology);
     if (wiring.oversubscription != 1) {
       candidate.name += fmt::format(" {:g}:1", wiring.oversubscription);
     }
-    if (owned) candidate.name += " on existing Ethernet";
 
     Node entry = tuning.entry;
     set(entry, "name", scalar(candidate.name));

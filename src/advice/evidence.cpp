@@ -44,7 +44,7 @@ double criterion_error(scenario::Objective objective, const Outcome& a, const Ou
     case scenario::Objective::kCheapest:
       return 0;
     case scenario::Objective::kFastest:
-      return time_error(a, b);
+      return std::max(kTie, time_error(a, b));
   }
   return 0;
 }

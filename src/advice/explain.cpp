@@ -323,6 +323,7 @@ Text change(double a, double b, double error, const Text& less, const Text& more
             const Text& same) {
   if (b <= 0 || level(a, b, error)) return same;
   const std::string percent = fmt::format("{:.1f}", 100 * std::abs(a - b) / b);
+  if (percent == "0.0") return same;
   const Text& words = a < b ? less : more;
   return {percent + " % " + words.en, words.zh + " " + percent + "%"};
 }

@@ -23,6 +23,8 @@ constexpr double kFewest = 2'000;
 constexpr double kMost = 10'000;
 constexpr double kPerViolation = 30;  ///< requests beyond the SLO's percentile
 constexpr double kMostOfRare = 200'000;
+constexpr double kLongestRun = 1e6;  ///< seconds of the service's time
+constexpr std::int64_t kFewestJudged = 100;
 
 /// At one rate, and how many of its requests miss the SLO.
 struct Judged {
@@ -35,7 +37,9 @@ Judged judge(const Runner& run, double qps) {
   RunSpec spec;
   spec.arrivals = Arrivals::kPoisson;
   spec.rate = qps;
-  spec.requests = run.requests();
+  // A service that takes minutes for an answer is judged by fewer of them.
+  const auto in_time = static_cast<std::int64_t>(qps * kLongestRun);
+  spec.requests = std::clamp<std::int64_t>(in_time, kFewestJudged, run.requests());
   spec.warm_up = spec.requests / 10;
   const RunResult result = run(spec);
   Judged judged;
