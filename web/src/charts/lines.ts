@@ -1,0 +1,144 @@
+// Lines over a number: load, size, an unknown.
+
+import { number, quantity } from "../format";
+import { type Look, MUTED, WARNING } from "../theme";
+import { axisName, base, type Quantity, tip, xAxis, yAxis } from "./axes";
+import type { LineSeriesOption } from "./echarts";
+import type { Chart } from "./figure";
+import { type LegendItem, lineItem } from "./legend";
+
+export interface Line {
+  name: string;
+  look: Look;
+  dash?: "solid" | "dashed" | "dotted";
+  /** In the order of x; y is null where there is none. */
+  points: [number, number | null][];
+  /** A help for the eye and not data. */
+  guide?: boolean;
+}
+
+export interface Mark {
+  at: number;
+  name: string;
+}
+
+export interface Lines {
+  id: string;
+  title: string;
+  lead?: string;
+  lines: Line[];
+  x: Quantity;
+  y: Quantity;
+  logX?: boolean;
+  logY?: boolean;
+  /** Lines across the drawing: a limit of y, a crossing in x. */
+  limit?: Mark;
+  crossing?: Mark;
+  wide?: boolean;
+}
+
+function seriesOf(line: Line): LineSeriesOption {
+  return {
+    type: "line",
+    name: line.name,
+    data: line.points.map(([x, y]) => [x, y ?? "-"]),
+    symbol: line.guide ? "none" : line.look.symbol,
+    symbolSize: 7,
+    showAllSymbol: true,
+    silent: line.guide ?? false,
+    itemStyle: { color: line.look.colour },
+    lineStyle: {
+      color: line.look.colour,
+      width: line.guide ? 1 : 2,
+      type: line.dash ?? "solid",
+    },
+  };
+}
+
+function marksOf(spec: Lines): LineSeriesOption[] {
+  const style = { color: WARNING, type: "dashed" as const, width: 1.5 };
+  const label = { color: WARNING, fontSize: 12 };
+  const marks = [];
+  if (spec.limit) {
+    const { at, name } = spec.limit;
+    marks.push({ yAxis: at, label: { ...label, formatter: name, position: "insideStartTop" as const } });
+  }
+  if (spec.crossing) {
+    const { at, name } = spec.crossing;
+    marks.push({ xAxis: at, label: { ...label, formatter: name, position: "insideEndTop" as const } });
+  }
+  if (marks.length === 0) return [];
+  return [
+    {
+      type: "line",
+      data: [],
+      markLine: { symbol: "none", silent: true, lineStyle: style, data: marks },
+    },
+  ];
+}
+
+/** All x of all lines, ascending. */
+function xsOf(lines: Line[]): number[] {
+  const xs = lines.flatMap((line) => line.points.map(([x]) => x));
+  return [...new Set(xs)].sort((a, b) => a - b);
+}
+
+export function lines(spec: Lines): Chart {
+  const data = spec.lines.filter((line) => !line.guide);
+  const at = (line: Line, x: number) => line.points.find((point) => point[0] === x)?.[1];
+  const items: LegendItem[] = spec.lines.map((line) =>
+    line.guide
+      ? { name: line.name, colour: MUTED, dash: line.dash ?? "solid" }
+      : lineItem(line.name, line.look, line.dash),
+  );
+  return {
+    id: spec.id,
+    title: spec.title,
+    ...(spec.lead !== undefined && { lead: spec.lead }),
+    ...(spec.wide && { wide: true }),
+    legend: items,
+    height: 320,
+    option: () => {
+      const common = base(spec.y);
+      const across = xAxis(spec.x);
+      return {
+        ...common,
+        tooltip: {
+          ...common.tooltip,
+          trigger: "item",
+          formatter: (item) => {
+            const one = Array.isArray(item) ? item[0]! : item;
+            const [x, y] = one.value as [number, number];
+            return tip(one.seriesName ?? "", [
+              [spec.x.name, quantity(x, spec.x.unit)],
+              [spec.y.name, quantity(y, spec.y.unit)],
+            ]);
+          },
+        },
+        xAxis: spec.logX
+          ? {
+              type: "log",
+              logBase: 2,
+              ...across,
+              min: Math.min(...xsOf(spec.lines)),
+              max: Math.max(...xsOf(spec.lines)),
+            }
+          : { type: "value", ...across },
+        yAxis: spec.logY
+          ? { type: "log", ...yAxis() }
+          : { type: "value", min: 0, ...yAxis() },
+        series: [...spec.lines.map(seriesOf), ...marksOf(spec)],
+      };
+    },
+    numbers: {
+      head: [axisName(spec.x), ...data.map((line) => `${line.name}, ${spec.y.unit}`)],
+      rows: xsOf(data).map((x) => [
+        number(x),
+        ...data.map((line) => {
+          const y = at(line, x);
+          return y === null || y === undefined ? "–" : number(y);
+        }),
+      ]),
+    },
+  };
+}
