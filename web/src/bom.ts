@@ -34,7 +34,7 @@ const WHAT: Record<string, string> = {
 };
 
 export function whatOf(line: BomLine): string {
-  return say(text(line.what, WHAT[line.what] ?? line.what));
+  return say(text(line.what, WHAT[line.what] ?? KIND_NAMES[kindOf(line)].zh));
 }
 
 export const KIND_NAMES: Record<PartKind, Text> = {

@@ -23,7 +23,7 @@ export function xAxis(quantity: Quantity) {
   return {
     name: axisName(quantity),
     nameLocation: "middle" as const,
-    nameGap: 26,
+    nameGap: 28,
     nameTextStyle: TEXT,
     axisLabel: { ...TEXT, hideOverlap: true, formatter: plain },
     axisLine: { show: true, lineStyle: { color: MUTED } },
@@ -42,8 +42,21 @@ export function yAxis() {
   };
 }
 
+/** Pixels that a text of 12 px takes, about: wide characters are twice as wide as others. */
+function textWidth(name: string): number {
+  return [...name].reduce((sum, character) => sum + (character > "\u2e7f" ? 12.5 : 7), 0);
+}
+
+const rowLimit = (width: number) => Math.min(width * 0.36, 240);
+
+/** What names of rows leave of the width for their bars. */
+export function barRoom(names: string[], width: number, right: number): number {
+  return width - Math.min(Math.max(...names.map(textWidth)), rowLimit(width)) - right - 16;
+}
+
 /** Names of rows, left of horizontal bars, first row on top. */
 export function rowAxis(names: string[], width: number) {
+  const widest = Math.max(...names.map(textWidth));
   return {
     type: "category" as const,
     data: names,
@@ -51,7 +64,7 @@ export function rowAxis(names: string[], width: number) {
     axisLabel: {
       ...TEXT,
       color: INK,
-      width: Math.min(width * 0.34, 220),
+      width: Math.min(widest, rowLimit(width)),
       overflow: "break" as const,
       interval: 0,
       lineHeight: 15,
@@ -60,6 +73,9 @@ export function rowAxis(names: string[], width: number) {
     axisTick: { show: false },
   };
 }
+
+/** Room below for the name of the axis across. */
+export const GRID = { left: 4, top: 4, bottom: 30, containLabel: true };
 
 export function base(above?: Quantity): Option {
   return {
@@ -74,7 +90,7 @@ export function base(above?: Quantity): Option {
         textStyle: { ...TEXT, fontWeight: "normal" as const },
       },
     }),
-    grid: { left: 4, right: 18, top: above ? 30 : 8, bottom: 8, containLabel: true },
+    grid: { ...GRID, right: 18, top: above ? 30 : 8 },
     tooltip: {
       confine: true,
       borderColor: RULE,

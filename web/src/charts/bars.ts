@@ -3,7 +3,7 @@
 import { number, quantity } from "../format";
 import { say, text } from "../i18n";
 import { INK, PARTS } from "../theme";
-import { axisName, base, type Quantity, rowAxis, tip, xAxis } from "./axes";
+import { axisName, barRoom, base, GRID, type Quantity, rowAxis, tip, xAxis } from "./axes";
 import type { BarSeriesOption } from "./echarts";
 import type { Chart } from "./figure";
 
@@ -26,6 +26,9 @@ export interface Bars {
 
 const ROW_HEIGHT = 46;
 
+/** Room for the sums. */
+const RIGHT = 64;
+
 /** Light parts get dark numbers. */
 function ink(colour: string): string {
   const channel = (at: number) => parseInt(colour.slice(at, at + 2), 16);
@@ -46,10 +49,10 @@ export function bars(spec: Bars): Chart {
     title: spec.title,
     ...(spec.lead !== undefined && { lead: spec.lead }),
     legend: parts.map(({ name, colour }) => ({ name, colour })),
-    height: spec.rows.length * ROW_HEIGHT + 62,
+    height: spec.rows.length * ROW_HEIGHT + 66,
     option: (width) => ({
       ...base(),
-      grid: { left: 4, right: 64, top: 4, bottom: 8, containLabel: true },
+      grid: { ...GRID, right: RIGHT },
       xAxis: { type: "value", ...xAxis(spec.axis) },
       yAxis: rowAxis(spec.rows, width),
       series: [...parts.map((part): BarSeriesOption => ({
@@ -74,7 +77,7 @@ export function bars(spec: Bars): Chart {
           value,
           label: {
             // A number only where it fits into its part.
-            show: (value / longest) * width * 0.5 > 34,
+            show: (value / longest) * barRoom(spec.rows, width, RIGHT) > 40,
             color: ink(part.colour),
             fontSize: 11,
             formatter: () => number(part.values[i] ?? 0),

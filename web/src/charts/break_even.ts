@@ -35,7 +35,7 @@ export function breakEven(data: BreakEven): Chart {
     x: { name: say(data.x_name), unit },
     y: { name: say(data.y_name), unit: unitName(data.y_unit) },
     ...(data.crossing !== undefined && {
-      crossing: { at: data.crossing, name: `${plain(data.crossing)} ${unit}` },
+      crossing: { at: data.crossing, name: say(text("equal", "相等")) },
     }),
   });
 }

@@ -1,6 +1,7 @@
 // Lines over a number: load, size, an unknown.
 
 import { number, quantity } from "../format";
+import type { TableText } from "../table";
 import { type Look, MUTED, WARNING } from "../theme";
 import { axisName, base, type Quantity, tip, xAxis, yAxis } from "./axes";
 import type { LineSeriesOption } from "./echarts";
@@ -35,6 +36,8 @@ export interface Lines {
   limit?: Mark;
   crossing?: Mark;
   wide?: boolean;
+  /** Instead of what is drawn. */
+  numbers?: TableText;
 }
 
 function seriesOf(line: Line): LineSeriesOption {
@@ -57,22 +60,16 @@ function seriesOf(line: Line): LineSeriesOption {
 
 function marksOf(spec: Lines): LineSeriesOption[] {
   const style = { color: WARNING, type: "dashed" as const, width: 1.5 };
-  const label = { color: WARNING, fontSize: 12 };
-  const marks = [];
-  if (spec.limit) {
-    const { at, name } = spec.limit;
-    marks.push({ yAxis: at, label: { ...label, formatter: name, position: "insideStartTop" as const } });
-  }
-  if (spec.crossing) {
-    const { at, name } = spec.crossing;
-    marks.push({ xAxis: at, label: { ...label, formatter: name, position: "insideEndTop" as const } });
-  }
+  const marks = [
+    ...(spec.limit ? [{ yAxis: spec.limit.at }] : []),
+    ...(spec.crossing ? [{ xAxis: spec.crossing.at }] : []),
+  ];
   if (marks.length === 0) return [];
   return [
     {
       type: "line",
       data: [],
-      markLine: { symbol: "none", silent: true, lineStyle: style, data: marks },
+      markLine: { symbol: "none", silent: true, label: { show: false }, lineStyle: style, data: marks },
     },
   ];
 }
@@ -91,6 +88,9 @@ export function lines(spec: Lines): Chart {
       ? { name: line.name, colour: MUTED, dash: line.dash ?? "solid" }
       : lineItem(line.name, line.look, line.dash),
   );
+  for (const mark of [spec.limit, spec.crossing]) {
+    if (mark) items.push({ name: mark.name, colour: WARNING, dash: "dashed" });
+  }
   return {
     id: spec.id,
     title: spec.title,
@@ -123,14 +123,14 @@ export function lines(spec: Lines): Chart {
               min: Math.min(...xsOf(spec.lines)),
               max: Math.max(...xsOf(spec.lines)),
             }
-          : { type: "value", ...across },
+          : { type: "value", scale: true, ...across },
         yAxis: spec.logY
           ? { type: "log", ...yAxis() }
           : { type: "value", min: 0, ...yAxis() },
         series: [...spec.lines.map(seriesOf), ...marksOf(spec)],
       };
     },
-    numbers: {
+    numbers: spec.numbers ?? {
       head: [axisName(spec.x), ...data.map((line) => `${line.name}, ${spec.y.unit}`)],
       rows: xsOf(data).map((x) => [
         number(x),

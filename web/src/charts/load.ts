@@ -41,8 +41,8 @@ export function load({ fabrics }: Report): Chart | undefined {
     title: say(text("Latency as the load grows", "负载增长时的延迟")),
     lead: say(
       text(
-        "Each line ends where the service no longer keeps up. Dashed across: the SLO. Both the latency and the SLO stand for the metric that was asked for.",
-        "每条线止于服务跟不上的速率。横向虚线为 SLO；纵轴即 SLO 所约束的指标。",
+        "Each line ends where the service no longer keeps up; shown is the time that the SLO bounds.",
+        "每条线止于服务跟不上的速率；纵轴为 SLO 所约束的时间。",
       ),
     ),
     lines: serving.flatMap((_, i) => [curve("p50", "solid")[i], curve("p99", "dashed")[i]].flatMap((line) => line ?? [])),

@@ -2,10 +2,9 @@
 
 import { moneyScale, number, quantity, runUnit } from "../format";
 import { say, text } from "../i18n";
-import type { Report } from "../report";
+import { displayName, type Report } from "../report";
 import type { Design, Interval } from "../result";
 import { INK, kindLook, KINDS, MUTED } from "../theme";
-import { displayName } from "../report";
 import { axisName, base, type Quantity, tip, xAxis, yAxis } from "./axes";
 import type { CustomSeriesOption, LineSeriesOption, ScatterSeriesOption } from "./echarts";
 import type { Chart } from "./figure";
@@ -82,6 +81,18 @@ function pointsOf(designs: Design[], plane: Plane): Point[] {
   return points;
 }
 
+/** How far beyond the front a design is still drawn; farther ones would squeeze all others. */
+const FRAME = 1.6;
+
+/** Those near the front, and all where there is none. */
+function framed(points: Point[]): Point[] {
+  const front = points.filter((point) => point.number !== undefined || point.design.chosen);
+  if (front.length === 0) return points;
+  const x = FRAME * Math.max(...front.map((point) => point.x));
+  const y = FRAME * Math.max(...front.map((point) => point.y));
+  return points.filter((point) => point.x <= x && point.y <= y);
+}
+
 function scatter(points: Point[], plane: Plane): ScatterSeriesOption {
   return {
     type: "scatter",
@@ -104,7 +115,9 @@ function scatter(points: Point[], plane: Plane): ScatterSeriesOption {
           position: "left" as const,
           fontWeight: "bold" as const,
           color: INK,
-          fontSize: 12,
+          fontSize: 13,
+          textBorderColor: "#ffffff",
+          textBorderWidth: 3,
         },
       };
     }),
@@ -173,23 +186,34 @@ function bands(points: Point[]): CustomSeriesOption {
   };
 }
 
+function leadOf(beyond: number): string {
+  const lead = text(
+    "The feasible designs; lower is cheaper. Numbered ones are on the front: no other is better in both. The large outlined one is the choice; bars are bands of the cost.",
+    "可行的设计，越低越便宜。带编号者在前沿上：没有别的设计两方面都更好。大而描边者为所选；竖线为成本区间。",
+  );
+  if (beyond === 0) return say(lead);
+  return say(
+    text(
+      `${lead.en} Far beyond the front and only in the numbers: ${beyond}.`,
+      `${lead.zh}另有 ${beyond} 个设计远离前沿，仅列于数据表。`,
+    ),
+  );
+}
+
 export function pareto(report: Report): Chart | undefined {
   const designs = (report.result.designs ?? []).filter((design) => design.feasible);
   const plane = planeOf(designs, report.currency);
   if (!plane) return undefined;
-  const points = pointsOf(designs, plane);
-  if (points.length === 0) return undefined;
+  const all = pointsOf(designs, plane);
+  if (all.length === 0) return undefined;
+  const points = framed(all);
+  const beyond = all.length - points.length;
   const kinds = KINDS.filter((kind) => points.some(({ design }) => design.fabric === kind));
   const common = base(plane.y);
   return {
     id: "chart-pareto",
     title: say(text("Cost against speed", "成本与速度")),
-    lead: say(
-      text(
-        "Every feasible design. Down is cheaper; numbered designs are on the front: none is better in both. The large outlined one is the choice; bars are bands of the cost.",
-        "每个可行设计一点，越低越便宜；带编号者在前沿上：没有别的设计两方面都更好。大而描边者为所选；竖线为成本区间。",
-      ),
-    ),
+    lead: leadOf(beyond),
     legend: kinds.map((kind) => ({ name: displayName(kind), ...kindLook(kind) })),
     height: 400,
     wide: true,
@@ -207,7 +231,7 @@ export function pareto(report: Report): Chart | undefined {
         say(text("Band", "区间")) + ` (${plane.y.unit})`,
         say(text("Front", "前沿")),
       ],
-      rows: [...points]
+      rows: [...all]
         .sort((a, b) => (a.number ?? Infinity) - (b.number ?? Infinity) || a.y - b.y)
         .map(({ design, x, y, band, number: label }) => [
           displayName(design.name),

@@ -5,7 +5,7 @@ import { difference, plain, unitName } from "../format";
 import { say, text } from "../i18n";
 import { displayName, type Report } from "../report";
 import type { Sensitivity } from "../result";
-import { FONT, INK, PARTS, WARNING } from "../theme";
+import { INK, PARTS, WARNING } from "../theme";
 import { base, rowAxis, tip, xAxis } from "./axes";
 import type { CustomSeriesOption } from "./echarts";
 import type { Chart } from "./figure";
@@ -99,8 +99,9 @@ export function sensitivity(report: Report): Chart | undefined {
     legend: [
       { name: say(text("towards the low end of the input", "输入取低端")), colour: PARTS[1] },
       { name: say(text("towards its high end", "输入取高端")), colour: PARTS[0] },
+      { name: say(text("the choice changes", "改选")), colour: WARNING, dash: "dashed" },
     ],
-    height: inputs.length * 44 + 62,
+    height: inputs.length * 44 + 66,
     wide: true,
     option: (width) => ({
       ...base(),
@@ -121,12 +122,7 @@ export function sensitivity(report: Report): Chart | undefined {
           markLine: {
             symbol: "none",
             silent: true,
-            label: {
-              formatter: say(text("choice changes", "改选")),
-              color: WARNING,
-              fontFamily: FONT,
-              position: "insideEndTop",
-            },
+            label: { show: false },
             lineStyle: { color: WARNING, type: "dashed", width: 1.5 },
             data: [{ xAxis: 0 }],
           },

@@ -7,11 +7,11 @@ import { list, say, text } from "../i18n";
 import type { Cluster, Sizing, Text } from "../result";
 import { FONT, INK, MUTED, PARTS } from "../theme";
 
-const WIDTH = 720;
-const LEFT = 168;
-const BOX = { width: 74, height: 30 };
-const TIER_GAP = 96;
-const MOST = 6;
+const WIDTH = 440;
+const LEFT = 104;
+const BOX = { width: 70, height: 28 };
+const TIER_GAP = 92;
+const MOST = 4;
 
 interface Tier {
   name: Text;
@@ -20,12 +20,10 @@ interface Tier {
   label: Text;
   /** Cables down to the tier below. */
   cables: number;
-  cablesName: Text;
 }
 
 function tiersOf(sizing: Sizing, cluster: Cluster | undefined): Tier[] {
   const nodes = cluster?.nodes ?? 0;
-  const none = text("", "");
   const tiers: Tier[] = [
     {
       name: text("core switches", "核心交换机"),
@@ -33,7 +31,6 @@ function tiersOf(sizing: Sizing, cluster: Cluster | undefined): Tier[] {
       colour: PARTS[6],
       label: text("core", "核心"),
       cables: sizing.spine_core_cables,
-      cablesName: text("cables, spine to core", "根线缆，脊–核心"),
     },
     {
       name: text("spine switches", "脊交换机"),
@@ -41,7 +38,6 @@ function tiersOf(sizing: Sizing, cluster: Cluster | undefined): Tier[] {
       colour: PARTS[4],
       label: text("spine", "脊"),
       cables: sizing.leaf_spine_cables,
-      cablesName: text("cables, leaf to spine", "根线缆，叶–脊"),
     },
     {
       name: sizing.spines > 0 ? text("leaf switches", "叶交换机") : text("switches", "交换机"),
@@ -49,7 +45,6 @@ function tiersOf(sizing: Sizing, cluster: Cluster | undefined): Tier[] {
       colour: PARTS[0],
       label: sizing.spines > 0 ? text("leaf", "叶") : text("switch", "交换机"),
       cables: sizing.endpoint_cables,
-      cablesName: text("cables, adapter to leaf", "根线缆，网卡–叶"),
     },
     {
       name: text("nodes", "节点"),
@@ -57,7 +52,6 @@ function tiersOf(sizing: Sizing, cluster: Cluster | undefined): Tier[] {
       colour: PARTS[2],
       label: text("node", "节点"),
       cables: 0,
-      cablesName: none,
     },
   ];
   return tiers.filter((tier) => tier.count > 0);
@@ -75,7 +69,7 @@ function slots(count: number): Slot[] {
   const numbers: (number | undefined)[] =
     count <= MOST
       ? Array.from({ length: count }, (_, i) => i + 1)
-      : [1, 2, 3, undefined, count - 1, count];
+      : [1, 2, undefined, count];
   const pitch = room / numbers.length;
   return numbers.map((value, i) => ({
     x: LEFT + pitch * (i + 0.5),
@@ -84,7 +78,7 @@ function slots(count: number): Slot[] {
 }
 
 const words = (x: number, y: number, content: string, attributes: Record<string, string | number>) =>
-  svg("text", { x, y, "font-family": FONT, "font-size": 13, fill: INK, ...attributes }, content);
+  svg("text", { x, y, "font-family": FONT, "font-size": 12, fill: INK, ...attributes }, content);
 
 function box(tier: Tier, { x, number: index }: Slot, y: number): SVGElement {
   if (index === undefined) return words(x, y + 19, "…", { "text-anchor": "middle", "font-size": 20 });
@@ -99,10 +93,10 @@ function box(tier: Tier, { x, number: index }: Slot, y: number): SVGElement {
       rx: 4,
       fill: tier.colour,
     }),
-    words(x, y + 20, `${say(tier.label)} ${whole(index)}`, {
+    words(x, y + 18, `${say(tier.label)} ${whole(index)}`, {
       "text-anchor": "middle",
       fill: "#ffffff",
-      "font-size": 12,
+      "font-size": 11.5,
     }),
   );
 }
@@ -127,43 +121,37 @@ function adapters({ x }: Slot, y: number, count: number): SVGElement {
   return svg("path", { d: teeth.join(""), fill: INK });
 }
 
-/** Nodes with cables from one to the other. */
+const node = (x: number, y: number, width: number, height: number, name: string) => [
+  svg("rect", { x, y, width, height, rx: 4, fill: PARTS[2] }),
+  words(x + width / 2, y + height / 2 + 4, name, { "text-anchor": "middle", fill: "#ffffff" }),
+];
+
+/** Nodes with cables from one to the other, or one node by itself. */
 function direct(sizing: Sizing, cluster: Cluster | undefined): SVGElement {
-  const y = 40;
-  const pitch = 14;
   const count = sizing.endpoint_cables;
-  const shown = Math.min(Math.max(count, 0), 4);
-  const height = Math.max(70, shown * pitch + 30);
-  const node = (x: number, index: number) => [
-    svg("rect", { x, y, width: 150, height, rx: 4, fill: PARTS[2] }),
-    words(x + 75, y + height / 2 + 4, `${say(text("node", "节点"))} ${index}`, {
-      "text-anchor": "middle",
-      fill: "#ffffff",
-    }),
-  ];
-  const first = y + height / 2 - ((shown - 1) * pitch) / 2;
-  const lines = Array.from({ length: shown }, (_, i) => `M230 ${first + i * pitch}H490`).join("");
+  if (count === 0) {
+    return svg(
+      "svg",
+      { viewBox: `0 0 ${WIDTH} 80`, class: "picture", "aria-hidden": "true" },
+      ...node(WIDTH / 2 - 60, 8, 120, 60, say(text("one node", "单节点"))),
+    );
+  }
+  const shown = Math.min(count, 8);
+  const pitch = 12;
+  const height = shown * pitch + 26;
+  const first = 34 + (height - (shown - 1) * pitch) / 2;
+  const lines = Array.from({ length: shown }, (_, i) => `M120 ${first + i * pitch}H320`).join("");
   const rate = cluster ? `, ${number(cluster.nic_gbps)} Gb/s` : "";
+  const name = say(text("node", "节点"));
   return svg(
     "svg",
-    { viewBox: `0 0 ${WIDTH} ${y + height + 16}`, class: "picture", "aria-hidden": "true" },
-    ...(count > 0
-      ? [...node(80, 1), ...node(490, 2)]
-      : [
-          svg("rect", { x: 285, y, width: 150, height, rx: 4, fill: PARTS[2] }),
-          words(360, y + height / 2 + 4, say(text("one node", "单节点")), {
-            "text-anchor": "middle",
-            fill: "#ffffff",
-          }),
-        ]),
+    { viewBox: `0 0 ${WIDTH} ${height + 44}`, class: "picture", "aria-hidden": "true" },
+    words(WIDTH / 2, 18, `${whole(count)} ${say(text("direct cables", "根直连线缆"))}${rate}`, {
+      "text-anchor": "middle",
+    }),
+    ...node(20, 34, 100, height, `${name} 1`),
+    ...node(320, 34, 100, height, `${name} 2`),
     svg("path", { d: lines, stroke: MUTED, "stroke-width": 1.5, fill: "none" }),
-    ...(count > 0
-      ? [
-          words(360, 24, `${whole(count)} ${say(text("direct cables", "根直连线缆"))}${rate}`, {
-            "text-anchor": "middle",
-          }),
-        ]
-      : []),
   );
 }
 
@@ -183,12 +171,12 @@ function tiered(sizing: Sizing, cluster: Cluster | undefined): SVGElement {
   placed.forEach(({ tier, slots: boxes, y }) => {
     const isNodes = tier.label.en === "node";
     picture.append(
-      words(0, y + 15, whole(tier.count), { "font-weight": 700, "font-size": 15 }),
-      words(0, y + 31, say(tier.name), { fill: MUTED }),
+      words(0, y + 12, whole(tier.count), { "font-weight": 700, "font-size": 14 }),
+      words(0, y + 28, say(tier.name), { fill: MUTED }),
     );
     if (tier.cables > 0) {
       picture.append(
-        words(0, y + 31 + TIER_GAP / 2 - 6, `${whole(tier.cables)} ${say(tier.cablesName)}`, {
+        words(0, y + 30 + TIER_GAP / 2 - 4, `${whole(tier.cables)} ${say(text("cables", "根线缆"))}`, {
           fill: MUTED,
           "font-size": 12,
         }),
@@ -245,7 +233,7 @@ export function networkPicture(
     h("figcaption", {}, h("h3", {}, title), h("p", {}, summary)),
     h(
       "div",
-      { class: "picture-scroll", role: "img", "aria-label": `${title}: ${summary}` },
+      { role: "img", "aria-label": `${title}: ${summary}` },
       sizing.tiers === 0 ? direct(sizing, cluster) : tiered(sizing, cluster),
     ),
   );

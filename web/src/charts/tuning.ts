@@ -5,7 +5,7 @@ import { say, text } from "../i18n";
 import type { Report } from "../report";
 import type { TuningStep } from "../result";
 import { INK, kindLook } from "../theme";
-import { base, type Quantity, rowAxis, tip, xAxis } from "./axes";
+import { base, GRID, type Quantity, rowAxis, tip, xAxis } from "./axes";
 import type { Chart } from "./figure";
 
 interface Measure {
@@ -51,10 +51,10 @@ export function tuning(report: Report): Chart | undefined {
         "每一步都叠加在上一步之上；括号内为相对上一步的变化。",
       ),
     ),
-    height: steps.length * 40 + 62,
+    height: steps.length * 40 + 66,
     option: (width) => ({
       ...base(),
-      grid: { left: 4, right: 108, top: 4, bottom: 8, containLabel: true },
+      grid: { ...GRID, right: 116 },
       xAxis: { type: "value", ...xAxis(axis) },
       yAxis: rowAxis(names, width),
       series: [

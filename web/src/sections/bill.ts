@@ -3,9 +3,9 @@
 import { sumBand, sumOf, whatOf } from "../bom";
 import { h } from "../dom";
 import { band, number, quantity, whole } from "../format";
-import { say, text } from "../i18n";
+import { list, say, text } from "../i18n";
 import type { Fabric, Report } from "../report";
-import type { Interval } from "../result";
+import type { Cost, Interval, Text } from "../result";
 import { headRow, row, scrolling } from "../table";
 import { section } from "./section";
 
@@ -18,7 +18,8 @@ function money(value: number, interval: Interval | undefined): HTMLElement {
   );
 }
 
-function bill({ name, result: { cost } }: Fabric): HTMLElement {
+function bill(names: string[], cost: Cost): HTMLElement {
+  const name = list(names);
   const { currency } = cost;
   const columns = [
     { name: say(text("What", "用途")) },
@@ -28,16 +29,26 @@ function bill({ name, result: { cost } }: Fabric): HTMLElement {
     { name: say(text("Sum", "小计")) + ` (${currency})`, numeric: true },
     { name: say(text("Power each", "单件功率")) + " (W)", numeric: true },
   ];
-  const power = cost.bom.reduce((total, line) => total + line.count * line.unit_power_w, 0);
-  const foot = h(
-    "tfoot",
-    {},
+  const sum = (label: Text, amount: HTMLElement, power: string) =>
     h(
       "tr",
       {},
-      h("th", { scope: "row", colspan: 4 }, say(text("The whole cluster", "整个集群"))),
-      h("td", { class: "number" }, money(cost.capex, cost.capex_interval)),
-      h("td", { class: "number" }, quantity(power / 1000, "kW")),
+      h("th", { scope: "row", colspan: 4 }, say(label)),
+      h("td", { class: "number" }, amount),
+      h("td", { class: "number" }, power),
+    );
+  const foot = h(
+    "tfoot",
+    {},
+    sum(
+      text("The network alone", "其中网络"),
+      money(cost.network_capex, cost.network_capex_interval),
+      "",
+    ),
+    sum(
+      text("The whole cluster", "整个集群"),
+      money(cost.capex, cost.capex_interval),
+      quantity(cost.power_kw, "kW"),
     ),
   );
   const lines = cost.bom.map((line) =>
@@ -61,5 +72,15 @@ function bill({ name, result: { cost } }: Fabric): HTMLElement {
 export function bills(report: Report): HTMLElement | undefined {
   const billed = report.fabrics.filter(({ result }) => result.cost.bom.length > 0);
   if (billed.length === 0) return undefined;
-  return section("bills", text("Bills of material", "物料清单"), ...billed.map(bill));
+  // Fabrics that are billed alike share a table.
+  const alike = new Map<string, Fabric[]>();
+  for (const fabric of billed) {
+    const key = JSON.stringify(fabric.result.cost.bom);
+    alike.set(key, [...(alike.get(key) ?? []), fabric]);
+  }
+  const tables = [...alike.values()].flatMap((fabrics) => {
+    const first = fabrics[0];
+    return first ? [bill(fabrics.map(({ name }) => name), first.result.cost)] : [];
+  });
+  return section("bills", text("Bills of material", "物料清单"), ...tables);
 }

@@ -24,6 +24,9 @@ function drawn(
   ...below: (HTMLElement | null)[]
 ): HTMLElement | undefined {
   const present = charts.flatMap((chart) => chart ?? []);
+  const narrow = present.filter((chart) => !chart.wide);
+  const last = narrow.at(-1);
+  if (last && narrow.length % 2 === 1) last.wide = true; // nothing would stand beside it
   if (present.length === 0) return undefined;
   return section(
     id,

@@ -1,7 +1,7 @@
 // Every design that was looked at: the feasible ones by cost, the others with what rules them out.
 
 import { type Child, h } from "../dom";
-import { band, number, runUnit, whole } from "../format";
+import { band, number, plain, runUnit, whole } from "../format";
 import { say, text } from "../i18n";
 import { displayName, type Report } from "../report";
 import type { Design, Interval } from "../result";
@@ -47,7 +47,7 @@ function fields(designs: Design[], currency: string): Field[] {
       say(text("Length of the run", "训练用时")) + ` (${say(unit.name)})`,
       ({ days }) => days && days / unit.days,
     ),
-    numeric(`SLO (ms)`, (design) => design.slo_ms),
+    numeric(say(text("Latency of the SLO", "SLO 延迟")) + " (ms)", (design) => design.slo_ms),
     numeric(say(text("Within the SLO", "满足 SLO")) + ` (${perSecond})`, (design) => design.slo_qps),
     numeric(say(text("GPUs busy", "GPU 利用率")) + " (%)", (design) => design.gpu_utilisation_pct),
     numeric(
@@ -62,8 +62,8 @@ function fields(designs: Design[], currency: string): Field[] {
 function describe(design: Design): string {
   return [
     design.topology,
-    `${number(design.oversubscription)}:1`,
-    `${number(design.nic_gbps)} Gb/s`,
+    `${plain(design.oversubscription)}:1`,
+    `${plain(design.nic_gbps)} Gb/s`,
     design.profile,
   ].join(", ");
 }
@@ -76,7 +76,7 @@ function nameCell(design: Design): HTMLElement {
   return h(
     "span",
     {},
-    displayName(design.name),
+    `${displayName(design.name)} `,
     ...marks.map((mark) => h("span", { class: "chosen" }, mark)),
     h("span", { class: "band" }, describe(design)),
     design.reason

@@ -70,7 +70,6 @@ function keyNumbers(report: Report): KeyNumber[] {
       unit: currency,
       of: ({ cost }) => cost.network_capex,
     },
-    { name: text("power", "功率"), unit: "kW", of: ({ cost }) => cost.power_kw },
   ];
 }
 
