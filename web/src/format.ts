@@ -49,9 +49,9 @@ export function difference(percent: number): string {
   return `${sign}${number(Math.abs(percent))}${SPACE}%`;
 }
 
-/** "8.1 to 9.2", as ends of a band. */
+/** "8.10 – 9.20", as ends of a band. */
 export function band(interval: Pick<Interval, "lo" | "hi">): string {
-  return `${number(interval.lo)}${SPACE}–${SPACE}${number(interval.hi)}`;
+  return `${number(interval.lo)} –${SPACE}${number(interval.hi)}`;
 }
 
 /** Lengths of runs of one report share a unit, the one that suits the shortest. */
@@ -94,6 +94,12 @@ export function moneyScale(most: number, currency: string): Scale {
   return { unit: `${word} ${currency}`, divisor: word === "thousand" ? 1e3 : size };
 }
 
+const FACTORS: Record<string, Text> = {
+  thousand: text("thousand", "千"),
+  million: text("million", "百万"),
+  billion: text("billion", "十亿"),
+};
+
 const UNITS: Record<string, Text> = {
   days: text("days", "天"),
   h: text("h", "小时"),
@@ -102,11 +108,13 @@ const UNITS: Record<string, Text> = {
   s: text("s", "秒"),
   "requests/s": text("requests/s", "请求/秒"),
   "tokens/s": text("tokens/s", "token/秒"),
-  GPUs: text("GPUs", "张 GPU"),
+  GPUs: text("GPUs", "张"),
   years: text("years", "年"),
 };
 
 /** A unit of the JSON in the language shown; symbols stay as they are. */
 export function unitName(unit: string): string {
+  const [, factor, rest] = /^(thousand|million|billion) (.*)$/.exec(unit) ?? [];
+  if (factor && rest) return `${say(FACTORS[factor] ?? same(factor))} ${rest}`;
   return say(UNITS[unit] ?? same(unit));
 }

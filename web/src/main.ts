@@ -48,11 +48,11 @@ function draw(page: Page, lang: Lang): void {
     ?.replaceChildren(header(report, (chosen) => draw(page, chosen)), main);
 }
 
-/** Paper has no folds: all are open while it is printed, but for the tables that repeat a chart. */
+/** Paper has no folds: all are open while it is printed, but for those that repeat a chart or a table. */
 function printWhole(): void {
   let folded: HTMLDetailsElement[] = [];
   addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll<HTMLDetailsElement>("details:not([open], .numbers)")];
+    folded = [...document.querySelectorAll<HTMLDetailsElement>("details:not([open], .repeats)")];
     for (const details of folded) details.open = true;
     drawForPrint();
   });

@@ -7,7 +7,7 @@ export const INK = "#1c2733";
 export const MUTED = "#566270";
 export const RULE = "#d7dde3";
 export const FAINT = "#eef1f4";
-export const WARNING = "#a3401b";
+export const WARNING = "#b0103a";
 
 export const FONT =
   '"Segoe UI", Roboto, "Helvetica Neue", Arial, "Noto Sans", "PingFang SC", "Microsoft YaHei", ' +

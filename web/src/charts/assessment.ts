@@ -5,7 +5,7 @@ import { say, text } from "../i18n";
 import { displayName, type Report } from "../report";
 import type { Assessment, AssessmentAxis, Design } from "../result";
 import { FONT, INK, kindLook, LINES, RULE } from "../theme";
-import { base, tip } from "./axes";
+import { base, textWidth, tip } from "./axes";
 import type { Chart } from "./figure";
 
 const MOST_DESIGNS = 4;
@@ -30,6 +30,7 @@ export function assessment(report: Report, axes: AssessmentAxis[]): Chart | unde
     ...kindLook(design.fabric, i),
     dash: LINES[i % LINES.length]!,
   }));
+  const widest = Math.max(...axes.map(({ name }) => textWidth(say(name))));
   return {
     id: "chart-assessment",
     title: say(text("Assessment on five axes", "五维评估")),
@@ -40,12 +41,12 @@ export function assessment(report: Report, axes: AssessmentAxis[]): Chart | unde
       ),
     ),
     legend: designs.map((design, i) => ({ name: displayName(design.name), ...looks[i]! })),
-    height: 340,
+    height: 320,
     option: (width) => ({
       ...base(),
       radar: {
         center: ["50%", "53%"],
-        radius: Math.min(width * 0.3, 125),
+        radius: Math.min(width / 2 - widest - 28, 125),
         indicator: axes.map((axis) => ({ name: say(axis.name), max: 100, min: 0 })),
         axisName: { color: INK, fontFamily: FONT, fontSize: 12 },
         splitNumber: 4,

@@ -43,7 +43,7 @@ export function yAxis() {
 }
 
 /** Pixels that a text of 12 px takes, about: wide characters are twice as wide as others. */
-function textWidth(name: string): number {
+export function textWidth(name: string): number {
   return [...name].reduce((sum, character) => sum + (character > "\u2e7f" ? 12.5 : 7), 0);
 }
 

@@ -78,7 +78,7 @@ export function figure(chart: Chart): HTMLElement {
     plot(chart),
     h(
       "details",
-      { class: "numbers" },
+      { class: "repeats" },
       h("summary", {}, say(text("Numbers of this chart", "本图数据"))),
       table(chart.numbers),
     ),

@@ -74,6 +74,36 @@ function marksOf(spec: Lines): LineSeriesOption[] {
   ];
 }
 
+/** From the least to the largest: 1, 2 and 5 of every decade, with one step beyond either end. */
+function decadeSteps(values: number[]): number[] {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const decades = Array.from(
+    { length: Math.ceil(Math.log10(most)) - Math.floor(Math.log10(least)) + 1 },
+    (_, i) => 10 ** (Math.floor(Math.log10(least)) + i),
+  );
+  const steps = decades.flatMap((decade) => [decade, 2 * decade, 5 * decade]);
+  const first = steps.filter((step) => step <= least).length - 1;
+  const last = steps.findIndex((step) => step >= most);
+  return steps.slice(Math.max(first, 0), last + 1);
+}
+
+/** An axis that has its marks at these values, from the first to the last. */
+function atValues<Axis extends ReturnType<typeof yAxis | typeof xAxis>>(axis: Axis, values: number[]) {
+  return {
+    ...axis,
+    min: Math.min(...values),
+    max: Math.max(...values),
+    axisLabel: { ...axis.axisLabel, customValues: values },
+    axisTick: { ...axis.axisTick, customValues: values },
+    splitLine: { ...axis.splitLine, customValues: values },
+  };
+}
+
+function ysOf({ lines: all, limit }: Lines): number[] {
+  const ys = all.flatMap((line) => line.points.flatMap(([, y]) => y ?? []));
+  return limit ? [...ys, limit.at] : ys;
+}
+
 /** All x of all lines, ascending. */
 function xsOf(lines: Line[]): number[] {
   const xs = lines.flatMap((line) => line.points.map(([x]) => x));
@@ -116,16 +146,10 @@ export function lines(spec: Lines): Chart {
           },
         },
         xAxis: spec.logX
-          ? {
-              type: "log",
-              logBase: 2,
-              ...across,
-              min: Math.min(...xsOf(spec.lines)),
-              max: Math.max(...xsOf(spec.lines)),
-            }
+          ? { type: "log", ...atValues(across, xsOf(spec.lines)) }
           : { type: "value", scale: true, ...across },
         yAxis: spec.logY
-          ? { type: "log", ...yAxis() }
+          ? { type: "log", ...atValues(yAxis(), decadeSteps(ysOf(spec))) }
           : { type: "value", min: 0, ...yAxis() },
         series: [...spec.lines.map(seriesOf), ...marksOf(spec)],
       };

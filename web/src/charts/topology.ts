@@ -23,7 +23,7 @@ interface Tier {
 }
 
 function tiersOf(sizing: Sizing, cluster: Cluster | undefined): Tier[] {
-  const nodes = cluster?.nodes ?? 0;
+  const ends = { colour: PARTS[2], cables: 0 };
   const tiers: Tier[] = [
     {
       name: text("core switches", "核心交换机"),
@@ -46,13 +46,14 @@ function tiersOf(sizing: Sizing, cluster: Cluster | undefined): Tier[] {
       label: sizing.spines > 0 ? text("leaf", "叶") : text("switch", "交换机"),
       cables: sizing.endpoint_cables,
     },
-    {
-      name: text("nodes", "节点"),
-      count: nodes,
-      colour: PARTS[2],
-      label: text("node", "节点"),
-      cables: 0,
-    },
+    cluster
+      ? { ...ends, name: text("nodes", "节点"), label: text("node", "节点"), count: cluster.nodes }
+      : {
+          ...ends,
+          name: text("adapters", "网卡"),
+          label: text("adapter", "网卡"),
+          count: sizing.endpoint_cables,
+        },
   ];
   return tiers.filter((tier) => tier.count > 0);
 }
@@ -169,7 +170,6 @@ function tiered(sizing: Sizing, cluster: Cluster | undefined): SVGElement {
     if (below) picture.append(cables(upper, below.slots, y + BOX.height, below.y - 4));
   });
   placed.forEach(({ tier, slots: boxes, y }) => {
-    const isNodes = tier.label.en === "node";
     picture.append(
       words(0, y + 12, whole(tier.count), { "font-weight": 700, "font-size": 14 }),
       words(0, y + 28, say(tier.name), { fill: MUTED }),
@@ -183,7 +183,7 @@ function tiered(sizing: Sizing, cluster: Cluster | undefined): SVGElement {
       );
     }
     for (const slot of boxes) {
-      if (isNodes && cluster && slot.number !== undefined) {
+      if (cluster && tier === tiers.at(-1) && slot.number !== undefined) {
         picture.append(adapters(slot, y, cluster.nics_per_node));
       }
       picture.append(box(tier, slot, y));

@@ -68,7 +68,7 @@ export function tuned(report: Report): HTMLElement | undefined {
     h(
       "ol",
       { class: "steps" },
-      ...steps.map((step) => h("li", {}, h("strong", {}, colon(step.name, "")), ` ${say(step.text)}`)),
+      ...steps.map((step) => h("li", {}, h("strong", {}, step.name), colon("", say(step.text)))),
     ),
   );
 }

@@ -183,12 +183,37 @@ function evidence(report: Report): HTMLElement {
     others.length > 0
       ? h(
           "details",
-          {},
+          { class: "repeats" }, // the rows of the table below
           h("summary", {}, say(text("All reasons", "全部理由"))),
           h("ul", {}, ...others.map((reason) => h("li", {}, say(reason)))),
         )
       : null,
   );
+}
+
+function stanceOf(agree: boolean, level: boolean, ruled: string, found: string) {
+  if (agree) {
+    return {
+      says: text("The two voices agree.", "两种声音一致。"),
+      why: text(`Both choose ${ruled}.`, `都选择 ${ruled}。`),
+    };
+  }
+  if (level) {
+    return {
+      says: text("The two voices do not part.", "两种声音并不对立。"),
+      why: text(
+        `The rules name ${ruled}, which the evidence finds level with ${found}: the difference is within the error.`,
+        `规则选择 ${ruled}；证据认为它与 ${found} 不分高下，差别在误差之内。`,
+      ),
+    };
+  }
+  return {
+    says: text("The two voices differ.", "两种声音不一致。"),
+    why: text(
+      `The rules, distilled from the article, name ${ruled}; what was simulated and priced for this very case names ${found}. The report follows the evidence, within what the scenario demands.`,
+      `规则（提炼自原文）选择 ${ruled}；针对本例的仿真与造价选择 ${found}。在场景的硬约束之内，本报告以证据为准。`,
+    ),
+  };
 }
 
 /** Whether the voices agree, and what the program says of it. */
@@ -197,34 +222,20 @@ function together(report: Report): HTMLElement {
   const { words } = report.page;
   const kind = report.result.fabrics[verdict.evidence.choice]?.kind ?? verdict.evidence.choice;
   const agree = kind === verdict.house.choice;
+  const level = verdict.evidence.level.some(
+    (id) => report.result.fabrics[id]?.kind === verdict.house.choice,
+  );
   const [ruled, found] = [displayName(verdict.house.choice), displayName(verdict.evidence.choice)];
+  const stance = stanceOf(agree, level, ruled, found);
   const explained = words.reasons.filter(
     (reason, i) =>
       verdict.reasons[i]?.metric === "house" && !repeatsTheHouse(reason, words.house),
   );
   return h(
     "div",
-    { class: agree ? "together agree" : "together differ" },
-    h(
-      "p",
-      {},
-      h(
-        "strong",
-        {},
-        agree
-          ? say(text("The two voices agree. ", "两种声音一致。"))
-          : say(text("The two voices differ. ", "两种声音不一致。")),
-      ),
-      agree
-        ? say(text(`Both choose ${ruled}.`, `都选择 ${ruled}。`))
-        : say(
-            text(
-              `The rules, distilled from the article, name ${ruled}; what was simulated and priced for this very case names ${found}. The report follows the evidence, within what the scenario demands.`,
-              `规则（提炼自原文）选择 ${ruled}；针对本例的仿真与造价选择 ${found}。在场景的硬约束之内，本报告以证据为准。`,
-            ),
-          ),
-    ),
-    ...explained.map((reason) => h("p", {}, say(reason))),
+    { class: agree || level ? "together agree" : "together differ" },
+    h("p", {}, h("strong", {}, say(stance.says)), " ", say(stance.why)),
+    ...(level ? [] : explained.map((reason) => h("p", {}, say(reason)))),
   );
 }
 
