@@ -41,14 +41,16 @@ function cppSource(html) {
     start = end;
   }
   return `// Made by web/build.mjs.
-#include "report/html.h"
+#include <string_view>
 
 namespace fabricast::report {
 
+std::string_view report_template();  // src/report/html.h
+
 std::string_view report_template() {
-  static constexpr std::string_view kTemplate =
+  static constexpr char kTemplate[] =
 ${chunks.join("\n")};
-  return kTemplate;
+  return {kTemplate, sizeof kTemplate - 1};
 }
 
 }  // namespace fabricast::report

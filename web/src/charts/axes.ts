@@ -85,12 +85,12 @@ export function base(above?: Quantity): Option {
       title: {
         text: axisName(above),
         left: 0,
-        top: 0,
+        top: 4,
         padding: 0,
         textStyle: { ...TEXT, fontWeight: "normal" as const },
       },
     }),
-    grid: { ...GRID, right: 18, top: above ? 30 : 8 },
+    grid: { ...GRID, right: 18, top: above ? 34 : 8 },
     tooltip: {
       confine: true,
       borderColor: RULE,

@@ -50,11 +50,16 @@ export function forgetCharts(): void {
   drawings.clear();
 }
 
+function described({ title, lead }: Chart): string {
+  const numbers = say(text("Its numbers are in the table below.", "数据见下方表格。"));
+  return lead === undefined ? colon(title, numbers) : `${colon(title, lead)} ${numbers}`;
+}
+
 function plot(chart: Chart): HTMLElement {
   const element = h("div", {
     class: "plot",
     role: "img",
-    "aria-label": chart.lead ? colon(chart.title, chart.lead) : chart.title,
+    "aria-label": described(chart),
     style: `height:${chart.height}px`,
   });
   const instance = init(element, null, { renderer: "svg", width: 300, height: chart.height });

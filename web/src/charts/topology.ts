@@ -171,8 +171,8 @@ function tiered(sizing: Sizing, cluster: Cluster | undefined): SVGElement {
   });
   placed.forEach(({ tier, slots: boxes, y }) => {
     picture.append(
-      words(0, y + 12, whole(tier.count), { "font-weight": 700, "font-size": 14 }),
-      words(0, y + 28, say(tier.name), { fill: MUTED }),
+      words(0, y + 8, whole(tier.count), { "font-weight": 700, "font-size": 14 }),
+      words(0, y + 29, say(tier.name), { fill: MUTED }),
     );
     if (tier.cables > 0) {
       picture.append(
