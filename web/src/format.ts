@@ -51,7 +51,7 @@ export function difference(percent: number): string {
 
 /** "8.10 – 9.20", as ends of a band. */
 export function band(interval: Pick<Interval, "lo" | "hi">): string {
-  return `${number(interval.lo)} –${SPACE}${number(interval.hi)}`;
+  return `${number(interval.lo)}${SPACE}– ${number(interval.hi)}`;
 }
 
 /** Lengths of runs of one report share a unit, the one that suits the shortest. */

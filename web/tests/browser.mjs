@@ -201,24 +201,23 @@ async function switchLanguage(tab, language, where) {
   assert.equal(await tab.locator("main").innerText(), before, `${where}, switched back`);
 }
 
+/** The longest bar of the price of the cluster says what it is made of, with units. */
 async function tooltip(tab, where) {
-  const plot = tab.locator(".plot").first();
+  const plot = tab.locator("#chart-cluster-price .plot");
   await plot.scrollIntoViewIfNeeded();
-  const { x, y, width, height } = await plot.boundingBox();
-  // Somewhere along the middle row of the drawing there is a bar or a point.
-  for (let at = 0.2; at < 0.9; at += 0.01) {
-    for (const down of [0.25, 0.45, 0.62, 0.8]) {
-      await tab.mouse.move(x + width * at, y + height * down);
-      const tip = tab.locator(".tip").first();
-      if ((await tip.count()) > 0 && (await tip.isVisible())) {
-        assert.match(await tip.innerText(), /\d\u00a0\S/, `${where}: a tooltip without units`);
-        await tab.mouse.move(1, 1);
-        await tip.waitFor({ state: "hidden" });
-        return;
-      }
-    }
-  }
-  assert.fail(`${where}: no tooltip`);
+  const [x, y] = await plot.evaluate((element) => {
+    const bars = [...element.querySelectorAll("path")]
+      .filter((path) => /^#|^rgb/.test(path.getAttribute("fill") ?? ""))
+      .map((path) => path.getBoundingClientRect())
+      .sort((a, b) => b.width * b.height - a.width * a.height);
+    return [bars[0].x + bars[0].width / 3, bars[0].y + bars[0].height / 2];
+  });
+  await tab.mouse.move(x, y);
+  const tip = tab.locator(".tip").first();
+  await tip.waitFor({ state: "visible" });
+  assert.match(await tip.innerText(), /\d\u00a0\S/, `${where}: a tooltip without units`);
+  await tab.mouse.move(1, 1);
+  await tip.waitFor({ state: "hidden" });
 }
 
 async function paper(tab, name, language, expected, folder) {

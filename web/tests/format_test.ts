@@ -51,7 +51,7 @@ test("a difference has a sign, and none where there is none", () => {
 });
 
 test("a band has its two ends", () => {
-  equal(band({ lo: 8.1, hi: 1200 }), "8.10 –\u00a01,200");
+  equal(band({ lo: 8.1, hi: 1200 }), "8.10\u00a0– 1,200");
 });
 
 // src/advice/words.cpp: below 120 s, 120 min and 48 h.

@@ -1,6 +1,6 @@
 // Lines over a number: load, size, an unknown.
 
-import { number, quantity } from "../format";
+import { number, plain, quantity } from "../format";
 import type { TableText } from "../table";
 import { type Look, MUTED, WARNING } from "../theme";
 import { axisName, base, type Quantity, tip, xAxis, yAxis } from "./axes";
@@ -140,7 +140,7 @@ export function lines(spec: Lines): Chart {
             const one = Array.isArray(item) ? item[0]! : item;
             const [x, y] = one.value as [number, number];
             return tip(one.seriesName ?? "", [
-              [spec.x.name, quantity(x, spec.x.unit)],
+              [spec.x.name, `${plain(x)}\u00a0${spec.x.unit}`],
               [spec.y.name, quantity(y, spec.y.unit)],
             ]);
           },
@@ -157,7 +157,7 @@ export function lines(spec: Lines): Chart {
     numbers: spec.numbers ?? {
       head: [axisName(spec.x), ...data.map((line) => `${line.name}, ${spec.y.unit}`)],
       rows: xsOf(data).map((x) => [
-        number(x),
+        plain(x),
         ...data.map((line) => {
           const y = at(line, x);
           return y === null || y === undefined ? "–" : number(y);

@@ -79,7 +79,7 @@ function slots(count: number): Slot[] {
 }
 
 const words = (x: number, y: number, content: string, attributes: Record<string, string | number>) =>
-  svg("text", { x, y, "font-family": FONT, "font-size": 12, fill: INK, ...attributes }, content);
+  svg("text", { x, y, "font-family": FONT, "font-size": 13, fill: INK, ...attributes }, content);
 
 function box(tier: Tier, { x, number: index }: Slot, y: number): SVGElement {
   if (index === undefined) return words(x, y + 19, "…", { "text-anchor": "middle", "font-size": 20 });
@@ -97,7 +97,7 @@ function box(tier: Tier, { x, number: index }: Slot, y: number): SVGElement {
     words(x, y + 18, `${say(tier.label)} ${whole(index)}`, {
       "text-anchor": "middle",
       fill: "#ffffff",
-      "font-size": 11.5,
+      "font-size": 12.5,
     }),
   );
 }
@@ -178,7 +178,6 @@ function tiered(sizing: Sizing, cluster: Cluster | undefined): SVGElement {
       picture.append(
         words(0, y + 30 + TIER_GAP / 2 - 4, `${whole(tier.cables)} ${say(text("cables", "根线缆"))}`, {
           fill: MUTED,
-          "font-size": 12,
         }),
       );
     }

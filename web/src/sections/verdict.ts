@@ -234,7 +234,7 @@ function together(report: Report): HTMLElement {
   return h(
     "div",
     { class: agree || level ? "together agree" : "together differ" },
-    h("p", {}, h("strong", {}, say(stance.says)), " ", say(stance.why)),
+    h("p", {}, h("strong", {}, say(stance.says)), say(text(" ", "")), say(stance.why)),
     ...(level ? [] : explained.map((reason) => h("p", {}, say(reason)))),
   );
 }
