@@ -171,6 +171,7 @@ async function look(tab, name, language, width, expected) {
   assert.deepEqual(await tab.evaluate(unitlessAxes), [], where);
   assert.deepEqual(await tab.evaluate(faintWords), [], where);
   assert.equal(await tab.evaluate(() => document.documentElement.lang.slice(0, 2)), language, where);
+  assert.doesNotMatch(await tab.locator("#report").innerText(), /NaN|Infinity|undefined/, where);
   if (keep) {
     await mkdir(keep, { recursive: true });
     await tab.screenshot({ path: join(keep, `${name}-${language}-${width}.png`), fullPage: true });
@@ -270,6 +271,35 @@ async function visit(browser, folder, name, language) {
   }
 }
 
+/** Advice that found nothing to build: the page says so and shows what there is. */
+async function nothingFeasible(browser, folder) {
+  const page = JSON.parse(await readFile(join(here, "samples", "advise.json"), "utf8"));
+  const { result, words } = page;
+  result.fabrics = {};
+  result.designs = result.designs.filter((design) => !design.feasible);
+  result.verdict.choice = "";
+  result.verdict.evidence = { choice: "", headline: "", level: [], score: {} };
+  result.verdict.reasons = [];
+  words.reasons = [];
+  words.flips = [];
+  for (const key of ["scaling", "sensitivity", "tuning", "break_even", "claims"]) delete result[key];
+  const file = join(folder, "nothing.html");
+  const template = await readFile(join(here, "../dist/report.html"), "utf8");
+  const json = JSON.stringify(page).replaceAll("<", "\\u003c");
+  await writeFile(file, template.replace("@@FABRICAST_PAGE@@", () => json));
+  const tab = await browser.newPage({ viewport: { width: 390, height: 900 } });
+  const complaints = [];
+  tab.on("console", (message) => complaints.push(message.text()));
+  tab.on("pageerror", (error) => complaints.push(error.message));
+  await tab.goto(`file://${file}`);
+  assert.deepEqual(await sectionsOf(tab), ["verdict", "changes", "designs", "assumptions", "reproduce"]);
+  assert.deepEqual(await tab.evaluate(faults), []);
+  assert.doesNotMatch(await tab.locator("body").innerText(), /NaN|Infinity|undefined/);
+  assert.deepEqual(complaints, []);
+  await tab.close();
+  console.log("ok: nothing feasible");
+}
+
 const folder = await mkdtemp(join(tmpdir(), "fabricast-report-"));
 const browser = await chromium.launch({
   executablePath: process.env.FABRICAST_CHROMIUM ?? "/usr/bin/chromium",
@@ -279,6 +309,7 @@ try {
   for (const name of Object.keys(SAMPLES)) {
     for (const language of LANGUAGES) await visit(browser, folder, name, language);
   }
+  await nothingFeasible(browser, folder);
 } finally {
   await browser.close();
   await rm(folder, { recursive: true, force: true });

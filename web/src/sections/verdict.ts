@@ -99,6 +99,8 @@ function numbers(report: Report, choice: Fabric): HTMLElement {
   return h("dl", { class: "tiles" }, ...tiles);
 }
 
+const nameOrNone = (id: string) => (id === "" ? say(text("none", "无")) : displayName(id));
+
 function challenge(rule: HouseWords): HTMLElement | null {
   if (!rule.challenge) return null;
   return h(
@@ -168,7 +170,7 @@ function evidence(report: Report): HTMLElement {
     "article",
     { class: "voice" },
     h("h3", {}, say(text("Evidence: simulation and cost", "证据：仿真与成本"))),
-    h("p", { class: "says" }, displayName(verdict.evidence.choice)),
+    h("p", { class: "says" }, nameOrNone(verdict.evidence.choice)),
     verdict.evidence.level.length > 1
       ? h(
           "p",
@@ -192,6 +194,12 @@ function evidence(report: Report): HTMLElement {
 }
 
 function stanceOf(agree: boolean, level: boolean, ruled: string, found: string) {
+  if (found === "") {
+    return {
+      says: text("The evidence finds nothing feasible.", "证据认为没有可行方案。"),
+      why: text(`The rules name ${ruled}.`, `规则选择 ${ruled}。`),
+    };
+  }
   if (agree) {
     return {
       says: text("The two voices agree.", "两种声音一致。"),
@@ -250,11 +258,7 @@ export function verdict(report: Report): HTMLElement {
       "div",
       { class: "choice" },
       h("p", { class: "choice-label" }, say(text("Recommended network", "推荐网络"))),
-      h(
-        "p",
-        { class: "choice-name" },
-        result.choice === "" ? say(text("none", "无")) : displayName(result.choice),
-      ),
+      h("p", { class: "choice-name" }, nameOrNone(result.choice)),
       h("p", { class: "headline" }, say(words.headline)),
       choice ? numbers(report, choice) : null,
     ),
