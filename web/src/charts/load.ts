@@ -27,15 +27,17 @@ export function load({ fabrics }: Report): Chart | undefined {
   );
   const slo = serving[0]?.slo;
   if (!slo) return undefined;
-  const curve = (percentile: "p50" | "p99", dash: "solid" | "dashed") =>
-    serving.map(
-      ({ name, look, rate_latency }): Line => ({
-        name: `${name}, ${percentile}`,
-        look,
-        dash,
-        points: rate_latency.map((point) => [point.qps, percentilesOf(point, slo.metric)[percentile]]),
-      }),
-    );
+  const curves = serving.flatMap(({ name, look, rate_latency }): Line[] => {
+    const points = (percentile: "p50" | "p99") =>
+      rate_latency.map((point): [number, number] => [
+        point.qps,
+        percentilesOf(point, slo.metric)[percentile],
+      ]);
+    return [
+      { name: `${name}, p50`, look, dash: "solid", points: points("p50") },
+      { name: `${name}, p99`, look, dash: "dashed", points: points("p99") },
+    ];
+  });
   return lines({
     id: "chart-load",
     title: say(text("Latency as the load grows", "负载增长时的延迟")),
@@ -45,7 +47,7 @@ export function load({ fabrics }: Report): Chart | undefined {
         "每条线止于服务跟不上的速率；纵轴为 SLO 所约束的时间。",
       ),
     ),
-    lines: serving.flatMap((_, i) => [curve("p50", "solid")[i], curve("p99", "dashed")[i]].flatMap((line) => line ?? [])),
+    lines: curves,
     x: { name: say(text("Requests", "请求速率")), unit: say(text("requests/s", "请求/秒")) },
     y: { name: say(METRIC_NAMES[slo.metric]), unit: say(same("ms")) },
     logY: true,

@@ -39,10 +39,21 @@ const counted = (kind: ReturnType<typeof kindOf>) => (result: FabricResult) =>
     .reduce((total, line) => total + line.count, 0);
 
 const NETWORK: Row[] = [
-  { label: text("switches", "交换机"), of: counted("switch"), count: true, better: "less", ifAny: true },
+  {
+    label: text("switches", "交换机"),
+    of: counted("switch"),
+    count: true,
+    better: "less",
+    ifAny: true,
+  },
   { label: text("adapters", "网卡"), of: counted("adapter"), count: true, ifAny: true },
   { label: text("cables", "线缆"), of: counted("cable"), count: true, better: "less", ifAny: true },
-  { label: text("latency, idle", "延迟（空闲）"), unit: us, of: (r) => r.network?.latency_us, better: "less" },
+  {
+    label: text("latency, idle", "延迟（空闲）"),
+    unit: us,
+    of: (r) => r.network?.latency_us,
+    better: "less",
+  },
   {
     label: text("latency, loaded p50", "延迟（负载）p50"),
     unit: us,
@@ -152,9 +163,24 @@ function servingRows(): Row[] {
       interval: (r) => r.serving?.slo_qps_interval,
       better: "more",
     },
-    { label: text("first token, p50", "首 token，p50"), unit: ms, of: of((s) => s.ttft_ms.p50), better: "less" },
-    { label: text("first token, p99", "首 token，p99"), unit: ms, of: of((s) => s.ttft_ms.p99), better: "less" },
-    { label: text("per token, p50", "每 token，p50"), unit: ms, of: of((s) => s.tpot_ms?.p50), better: "less" },
+    {
+      label: text("first token, p50", "首 token，p50"),
+      unit: ms,
+      of: of((s) => s.ttft_ms.p50),
+      better: "less",
+    },
+    {
+      label: text("first token, p99", "首 token，p99"),
+      unit: ms,
+      of: of((s) => s.ttft_ms.p99),
+      better: "less",
+    },
+    {
+      label: text("per token, p50", "每 token，p50"),
+      unit: ms,
+      of: of((s) => s.tpot_ms?.p50),
+      better: "less",
+    },
     {
       label: text("whole answer, mean", "完整回答，均值"),
       unit: ms,
@@ -167,14 +193,24 @@ function servingRows(): Row[] {
       of: of((s) => s.latency_ms.p99),
       better: "less",
     },
-    { label: text("jitter of TPOT", "TPOT 抖动"), unit: percent, of: of((s) => s.jitter_pct), better: "less" },
+    {
+      label: text("jitter of TPOT", "TPOT 抖动"),
+      unit: percent,
+      of: of((s) => s.jitter_pct),
+      better: "less",
+    },
     {
       label: text("GPU utilisation", "GPU 利用率"),
       unit: percent,
       of: of((s) => s.gpu_utilisation_pct),
       better: "more",
     },
-    { label: text("goodput", "有效速率"), unit: perSecond, of: of((s) => s.goodput_qps), better: "more" },
+    {
+      label: text("goodput", "有效速率"),
+      unit: perSecond,
+      of: of((s) => s.goodput_qps),
+      better: "more",
+    },
   ];
 }
 
