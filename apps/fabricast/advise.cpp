@@ -17,6 +17,7 @@
 #include "base/progress.h"
 #include "commands.h"
 #include "comparison.h"
+#include "report/page.h"
 #include "wishes.h"
 
 namespace fabricast::apps {
@@ -382,7 +383,7 @@ struct AdviseFlags {
 };
 
 void advise(const AdviseFlags& flags) {
-  check_output("--json", flags.common.json, {flags.scenario});
+  check_outputs(flags.common, "--html", flags.common.html, {flags.scenario});
   const Knowledge catalogued = load_knowledge();
   const bool from_flags = flags.scenario.empty();
   advice::SearchSpace space;
@@ -393,6 +394,7 @@ void advise(const AdviseFlags& flags) {
 
   report::AdviseReport report;
   scenario::ValidScenario shown;
+  catalog::Catalog prices = catalogued.catalog;
   if (from_flags) {
     const advice::HouseVerdict house =
         advice::house_verdict(policy, question_of(flags.wishes, catalogued.catalog));
@@ -401,6 +403,7 @@ void advise(const AdviseFlags& flags) {
       const scenario::ValidScenario asked =
           scenario::from_document(space.document, space.file, catalogued.catalog, space.overrides);
       const Knowledge known = priced(catalogued, asked);
+      prices = known.catalog;
       Bench bench(known, flags.common, flags.common.resolution != Resolution::kPacket);
       report = examine(bench, space, asked, shown, house, flags.common);
       report.comparison.verdict.next = "Write the whole report: add --html report.html.";
@@ -416,9 +419,14 @@ void advise(const AdviseFlags& flags) {
         scenario::from_document(space.document, space.file, catalogued.catalog, space.overrides);
     scenario::require_simulated(asked);
     const Knowledge known = priced(catalogued, asked);
+    prices = known.catalog;
     Bench bench(known, flags.common, flags.common.resolution == Resolution::kFlow);
     report = examine(bench, space, asked, shown,
                      advice::house_verdict(policy, advice::question_of(asked)), flags.common);
+  }
+  if (!flags.common.html.empty()) {
+    write_result(flags.common.html,
+                 report::html_page(report, {flags.common.chinese, command_line(), &prices}));
   }
   publish(flags.common, report::advise_table(report, flags.common.chinese),
           report::advise_json(report));
@@ -434,6 +442,7 @@ void add_advise(CLI::App& program, Chosen& chosen) {
       ->option_text("FILE");
   add_wishes(*command, flags->wishes);
   add_prices_flag(*command, flags->common);
+  add_html_flag(*command, flags->common);
   add_common_flags(*command, flags->common);
   command->footer(
       "Examples:\n"

@@ -24,6 +24,7 @@ using collective::Resolution;
 /// The flags that every command takes.
 struct CommonFlags {
   std::string json;  ///< file; "-" is standard output; empty: none
+  std::string html;  ///< file of the report; empty: none
   bool chinese = false;
   std::optional<std::uint64_t> seed;  ///< stands above the scenario's
   int threads = 0;                    ///< 0: all cores
@@ -42,6 +43,9 @@ using Chosen = std::function<void()>;
 
 /// Adds the common flags. `flags` must live until the command has run.
 void add_common_flags(CLI::App& command, CommonFlags& flags);
+
+/// Adds `--html FILE`, before the common flags of a command that writes a report.
+void add_html_flag(CLI::App& command, CommonFlags& flags);
 
 /// Adds `--prices FILE`.
 void add_prices_flag(CLI::App& command, CommonFlags& flags);
@@ -99,6 +103,8 @@ void check_output(const char* flag, const std::string& path,
 /// above.
 void write_result(const std::string& path, const std::string& text);
 
+/// The command of this process as a shell would take it again.
+std::string command_line();
 /// What the operating system says of this process.
 double peak_rss_mb();
 /// As the user said, else all cores; at least 1.

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -15,11 +16,6 @@
 
 namespace fabricast::apps {
 namespace {
-
-/// A flag whose feature does not exist yet says so instead of being ignored.
-void refuse(const std::string& what, const std::string& instead) {
-  throw CLI::ValidationError(what + " is not in this version; " + instead);
-}
 
 /// Where the result is written until it is complete.
 std::string draft_of(const std::filesystem::path& target) {
@@ -113,15 +109,31 @@ void write_stdout(const std::string& text) {
 
 }  // namespace
 
+void add_html_flag(CLI::App& command, CommonFlags& flags) {
+  command
+      .add_option("--html", flags.html, "Write the report as one HTML file (to look at, to send)")
+      ->type_name("FILE")
+      ->check(CLI::Validator(unwritable, ""));
+}
+
 void add_common_flags(CLI::App& command, CommonFlags& flags) {
   command.add_option("--json", flags.json, "Write the result as JSON (`-`: to standard output)")
       ->type_name("FILE")
       ->check(CLI::Validator(unwritable, ""));
-  command
-      .add_option_function<std::string>(
-          "--html", [](const std::string&) { refuse("a report in HTML", "use `--json FILE`"); },
-          "Not in this version")
-      ->type_name("FILE");
+  if (command.get_option_no_throw("--html") == nullptr) {
+    // A flag of every command says so where there is nothing to show.
+    command
+        .add_option_function<std::string>(
+            "--html",
+            [&command](const std::string&) {
+              throw CLI::ValidationError(fmt::format(
+                  "--html: found on `{}`, which writes no report; allowed on `compare` and "
+                  "`advise`, here `--json FILE`",
+                  command.get_name()));
+            },
+            "Not of this command")
+        ->group("");
+  }
   command
       .add_option_function<std::string>(
           "--lang", [&flags](const std::string& language) { flags.chinese = language == "zh"; },

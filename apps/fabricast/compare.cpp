@@ -17,6 +17,7 @@
 #include "design.h"
 #include "network/probes.h"
 #include "report/outcomes.h"
+#include "report/page.h"
 #include "report/report.h"
 #include "tenants.h"
 
@@ -179,11 +180,17 @@ report::Comparison answer(const Knowledge& known, const Question& question,
 }
 
 void compare(const CompareFlags& flags) {
-  check_output("--json", flags.common.json, {flags.scenario});
+  check_outputs(flags.common, "--html", flags.common.html, {flags.scenario});
   const Knowledge known = load_knowledge();
   const Question question = question_of(flags.scenario, known, flags.common);
   say_notes(question.scenario, flags.common);
   const report::Comparison comparison = answer(known, question, flags.common);
+  if (!flags.common.html.empty()) {
+    const Knowledge with_prices = priced(known, question.scenario);
+    write_result(flags.common.html,
+                 report::html_page(comparison,
+                                   {flags.common.chinese, command_line(), &with_prices.catalog}));
+  }
   publish(flags.common, report::terminal(comparison, {flags.common.chinese, flags.common.stats}),
           report::json(comparison));
 }
@@ -235,6 +242,7 @@ void add_compare(CLI::App& program, Chosen& chosen) {
       ->required()
       ->option_text("FILE");
   add_prices_flag(*command, flags->common);
+  add_html_flag(*command, flags->common);
   add_common_flags(*command, flags->common);
   command->footer(
       "Examples:\n"

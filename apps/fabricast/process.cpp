@@ -1,5 +1,7 @@
 #include <atomic>
 #include <csignal>
+#include <fstream>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -10,6 +12,10 @@
 
 namespace fabricast::apps {
 namespace {
+
+// What a shell takes as it stands.
+constexpr const char* kPlain =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,=+@%";
 
 constexpr int kInterrupted = 3;
 
@@ -30,6 +36,25 @@ extern "C" void interrupted(int /*signal*/) {
 }
 
 }  // namespace
+
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string text = "fabricast";
+  std::string word;
+  for (bool first = true; std::getline(file, word, '\0'); first = false) {
+    if (first) continue;
+    const bool plain = !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
+    text += ' ';
+    if (plain) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  return text;
+}
 
 double peak_rss_mb() {
   rusage usage{};

@@ -37,13 +37,15 @@ std::string serving_line(const scenario::ValidScenario& scenario, const scenario
 
 }  // namespace
 
-std::string heading(const scenario::ValidScenario& scenario, bool chinese) {
+std::string work_heading(const scenario::ValidScenario& scenario, bool chinese) {
   const auto* job = std::get_if<scenario::TrainingSpec>(&scenario.workload);
+  return job != nullptr
+             ? training_line(scenario, *job, chinese)
+             : serving_line(scenario, std::get<scenario::ServingSpec>(scenario.workload), chinese);
+}
+
+std::string cluster_heading(const scenario::ValidScenario& scenario, bool chinese) {
   const auto& topology = scenario.cluster.topology;
-  const std::string first =
-      job != nullptr
-          ? training_line(scenario, *job, chinese)
-          : serving_line(scenario, std::get<scenario::ServingSpec>(scenario.workload), chinese);
   const std::string nodes =
       chinese ? fmt::format("{} 个节点", topology.nodes)
               : fmt::format("{} {}", topology.nodes, topology.nodes == 1 ? "node" : "nodes");
@@ -51,12 +53,15 @@ std::string heading(const scenario::ValidScenario& scenario, bool chinese) {
       topology.nodes == 1 ? std::string()
                           : fmt::format(fmt::runtime(chinese ? "，{} {:g}:1" : ", {} {:g}:1"),
                                         fabric::name_of(topology.kind), topology.oversubscription);
-  const std::string second =
-      fmt::format(fmt::runtime(chinese ? "{} 张 {}，{}，每节点 {} × {} Gb/s{}"
-                                       : "{} x {}, {} with {} x {} Gb/s{}"),
-                  scenario.cluster.gpus, scenario.cluster.gpu.name, nodes, topology.nics_per_node,
-                  number(topology.nic_rate.gbps()), network);
-  return paragraph(first, 0) + paragraph(second, 0);
+  return fmt::format(fmt::runtime(chinese ? "{} 张 {}，{}，每节点 {} × {} Gb/s{}"
+                                          : "{} x {}, {} with {} x {} Gb/s{}"),
+                     scenario.cluster.gpus, scenario.cluster.gpu.name, nodes,
+                     topology.nics_per_node, number(topology.nic_rate.gbps()), network);
+}
+
+std::string heading(const scenario::ValidScenario& scenario, bool chinese) {
+  return paragraph(work_heading(scenario, chinese), 0) +
+         paragraph(cluster_heading(scenario, chinese), 0);
 }
 
 }  // namespace fabricast::report

@@ -7,7 +7,11 @@
 
 namespace fabricast::report {
 
-/// PRECONDITION: the scenario holds a TrainingSpec.
+/// Its parts, one line each whatever their width: the job, the cluster.
+std::string work_heading(const scenario::ValidScenario& scenario, bool chinese);
+std::string cluster_heading(const scenario::ValidScenario& scenario, bool chinese);
+
+/// Paragraphs of at most 80 cells.
 std::string heading(const scenario::ValidScenario& scenario, bool chinese);
 
 }  // namespace fabricast::report

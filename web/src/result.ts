@@ -32,11 +32,23 @@ export interface Page {
   subject: Text;
   /** The workload, one line: "Llama 2 70B, fp8, tp 1 x pp 1 x dp 32". */
   workload: Text;
+  /** For the picture of the network; without it the picture shows no nodes. */
+  cluster?: Cluster;
   result: Result;
   /** Sentences of the verdict that the JSON has in English only, in its order. */
   words: Words;
   /** Every assumed or quoted value that the numbers rest on, with its provenance. */
   assumptions: Assumption[];
+}
+
+export interface Cluster {
+  gpus: number;
+  nodes: number;
+  /** Adapters of a node, and the rate of each. */
+  nics_per_node: number;
+  nic_gbps: number;
+  /** "leaf-spine", as in the scenario. */
+  topology: string;
 }
 
 export interface Words {
