@@ -333,6 +333,7 @@ report::AdviseReport examine(Bench& bench, const advice::SearchSpace& space,
                              const advice::HouseVerdict& house, const CommonFlags& flags) {
   base::Progress progress("designs", 0, !flags.quiet);
   report::AdviseReport report;
+  report.comparison.claims = claims_of(bench.known());
   for (advice::Candidate& candidate : advice::candidates(bench.known().catalog, space)) {
     DesignReport design;
     design.candidate = std::move(candidate);
@@ -362,7 +363,7 @@ report::AdviseReport examine(Bench& bench, const advice::SearchSpace& space,
   const advice::Evidence evidence = advice::weigh(shown, outcomes);
   report.designs[best[evidence.best]].chosen = true;
   const advice::Outcome& choice = outcomes[evidence.best];
-  const advice::Outcome* rival = evidence.runner_up ? &outcomes[*evidence.runner_up] : nullptr;
+  const advice::Outcome* rival = advice::rival_of(outcomes, evidence);
   if (rival != nullptr) report.sensitivities = advice::sensitivities(catalog, choice, *rival);
   report.break_evens =
       advice::break_evens(catalog, asked.cluster.gpu.id, asked.cluster.gpus, choice, rival);
@@ -411,6 +412,7 @@ void advise(const AdviseFlags& flags) {
     } catch (const NothingFits& nothing) {
       report.subject = subject_of(flags.wishes);
       report.nothing = nothing.why;
+      report.comparison.claims = claims_of(catalogued);
       without_evidence(house, report);
     }
   } else {

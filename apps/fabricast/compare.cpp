@@ -142,6 +142,7 @@ report::Comparison judged(const Knowledge& known, const scenario::ValidScenario&
   comparison.scenario = &scenario;
   comparison.outcomes = std::move(outcomes);
   comparison.verdict = advice::verdict(scenario, comparison.outcomes, house, &known.catalog);
+  comparison.claims = claims_of(known);
   comparison.peak_rss_mb = peak_rss_mb();
   return comparison;
 }
@@ -201,6 +202,14 @@ Knowledge load_knowledge() {
   std::string directory = catalog::Catalog::default_directory();
   auto known = catalog::Catalog::load(directory);
   return {std::move(directory), std::move(known)};
+}
+
+std::vector<advice::Claim> claims_of(const Knowledge& known) {
+  std::vector<advice::Claim> claims = advice::cost_claims(known.catalog);
+  for (advice::Claim& claim : advice::read_claims(known.directory + "/claims.yaml")) {
+    claims.push_back(std::move(claim));
+  }
+  return claims;
 }
 
 Knowledge priced(const Knowledge& known, const scenario::ValidScenario& scenario) {

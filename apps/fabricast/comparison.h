@@ -27,6 +27,9 @@ Knowledge load_knowledge();
 /// The same with the prices of the scenario. Throws base::Error (input) on a wrong price file.
 Knowledge priced(const Knowledge& known, const scenario::ValidScenario& scenario);
 
+/// What the source article claims, judged by the catalogue and its prices.
+std::vector<advice::Claim> claims_of(const Knowledge& known);
+
 struct ComparisonOptions {
   int threads = 1;
   Resolution resolution = Resolution::kAuto;

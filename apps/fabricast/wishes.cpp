@@ -116,7 +116,9 @@ std::string serving_text(const Wishes& wishes, const catalog::Gpu& gpu,
 
 std::string text_of(const Wishes& wishes, const catalog::Catalog& catalog,
                     const std::string& workload) {
-  std::string text = fmt::format("name: advise\n{}", cluster_text(wishes, catalog.gpu(wishes.gpu)));
+  const std::string slug = wishes.model.substr(wishes.model.find_last_of('/') + 1);
+  std::string text = fmt::format("name: {}-{}-{}\n{}", wishes.training ? "train" : "serve",
+                                 wishes.gpus, slug, cluster_text(wishes, catalog.gpu(wishes.gpu)));
   text += "fabrics: [infiniband, roce-v2, tcp]\n";
   text += workload;
   if (wishes.budget > 0) {

@@ -144,4 +144,17 @@ Evidence weigh(const scenario::ValidScenario& scenario, const std::vector<Outcom
   return evidence;
 }
 
+const Outcome* rival_of(const std::vector<Outcome>& outcomes, const Evidence& evidence) {
+  const Outcome& best = outcomes[evidence.best];
+  const Outcome* rival = nullptr;
+  for (const Outcome& o : outcomes) {
+    const bool over = std::ranges::any_of(evidence.over_budget,
+                                          [&](std::size_t i) { return &outcomes[i] == &o; });
+    if (&o == &best || over || o.cost.network_capex == best.cost.network_capex) continue;
+    if (rival == nullptr || score_of(o) < score_of(*rival)) rival = &o;
+  }
+  if (rival == nullptr && evidence.runner_up) rival = &outcomes[*evidence.runner_up];
+  return rival;
+}
+
 }  // namespace fabricast::advice

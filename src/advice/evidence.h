@@ -50,6 +50,10 @@ struct Evidence {
 /// PRECONDITION: at least one outcome.
 Evidence weigh(const scenario::ValidScenario& scenario, const std::vector<Outcome>& outcomes);
 
+/// What a change of prices would choose instead of the best: the next in cost of the work whose
+/// network costs something else, or, where all cost the same, the runner-up; null: nothing.
+const Outcome* rival_of(const std::vector<Outcome>& outcomes, const Evidence& evidence);
+
 /// Values of inputs at which `weigh` would choose another outcome, in closed form: scores are
 /// linear in prices and proportional to the length of the run.
 std::vector<Flip> find_flips(const scenario::ValidScenario& scenario,

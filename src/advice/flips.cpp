@@ -177,8 +177,10 @@ std::vector<Flip> find_flips(const scenario::ValidScenario& scenario,
   // Scores are costs of the work; other objectives go by something else.
   const bool by_score = scenario.objective == scenario::Objective::kValue &&
                         (!evidence.unmet || winner.serving.has_value());
-  if (by_score && evidence.runner_up && !alike(winner, outcomes[*evidence.runner_up])) {
-    const Outcome& runner_up = outcomes[*evidence.runner_up];
+  const Outcome* next = evidence.runner_up ? &outcomes[*evidence.runner_up] : nullptr;
+  if (next != nullptr && alike(winner, *next)) next = rival_of(outcomes, evidence);
+  if (by_score && next != nullptr && !alike(winner, *next)) {
+    const Outcome& runner_up = *next;
     if (score_of(runner_up) > 0) {
       // The score is proportional to the length of the run.
       const double share = threshold(winner, runner_up) * score_of(winner) / score_of(runner_up);

@@ -179,6 +179,7 @@ Json without_evidence(const AdviseReport& report) {
   json["scenario"] = report.subject;
   json["fabrics"] = Json::object();
   json["verdict"] = verdict_json(report.comparison.verdict);
+  if (!report.comparison.claims.empty()) json["claims"] = claims_json(report.comparison.claims);
   return json;
 }
 

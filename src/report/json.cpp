@@ -323,6 +323,22 @@ Json verdict_json(const advice::Verdict& verdict) {
   return json;
 }
 
+Json claims_json(const std::vector<advice::Claim>& claims) {
+  Json json = Json::array();
+  for (const advice::Claim& claim : claims) {
+    Json entry = Json::object();
+    entry["id"] = claim.id;
+    entry["place"] = claim.place;
+    entry["text"] = claim.text.en;
+    entry["text_zh"] = claim.text.zh;
+    entry["verdict"] = claim.verdict;
+    entry["evidence"] = claim.evidence.en;
+    entry["evidence_zh"] = claim.evidence.zh;
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
 Json comparison_json(const Comparison& comparison) {
   const scenario::ValidScenario& scenario = *comparison.scenario;
   Json result = Json::object();
@@ -334,6 +350,7 @@ Json comparison_json(const Comparison& comparison) {
     fabrics[outcome.name] = outcome_json(outcome, scenario, comparison.peak_rss_mb);
   }
   result["verdict"] = verdict_json(comparison.verdict);
+  if (!comparison.claims.empty()) result["claims"] = claims_json(comparison.claims);
   return result;
 }
 

@@ -17,6 +17,7 @@ Json collective_json(const collective::PhaseReport& phase);
 /// A value, and beside it the ends of what it may be.
 void put_banded(Json& object, const std::string& key, double value, const cost::Band& band);
 Json sizing_json(const fabric::Sizing& sizing);
+Json claims_json(const std::vector<advice::Claim>& claims);
 Json verdict_json(const advice::Verdict& verdict);
 /// What `json` writes.
 Json comparison_json(const Comparison& comparison);

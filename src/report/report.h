@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "advice/advice.h"
+#include "advice/claims.h"
 
 namespace fabricast::report {
 
@@ -13,6 +14,7 @@ struct Comparison {
   const scenario::ValidScenario* scenario = nullptr;
   std::vector<advice::Outcome> outcomes;
   advice::Verdict verdict;
+  std::vector<advice::Claim> claims;  ///< of the source article; may be empty
   double peak_rss_mb = 0;
 };
 
