@@ -248,7 +248,7 @@ std::vector<report::TuningStep> tuning(Bench& bench, const DesignReport& design)
     report::TuningStep done;
     done.name = step.name;
     done.text = step.text;
-    done.outcome = bench.outcome(scenario, true, bench.threads());
+    done.outcome = bench.outcome(scenario, false, bench.threads());
     if (!result.empty()) {
       const double before = advice::pace_of(result.back().outcome);
       done.gain_pct = 100 * (advice::pace_of(done.outcome) / before - 1);
@@ -370,6 +370,8 @@ report::AdviseReport examine(Bench& bench, const advice::SearchSpace& space,
   progress.next("tuning and sizes", 0);
   if (inside_nodes(asked)) return report;
   for (const std::size_t i : best) {
+    // Marks and pauses are packets' business: flows know nothing of them.
+    if (bench.in_flows()) break;
     if (report.designs[i].candidate.kind != catalog::FabricKind::kRoceV2) continue;
     report.tuning = tuning(bench, report.designs[i]);
   }

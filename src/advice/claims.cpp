@@ -53,12 +53,22 @@ double percent_less(double less, double more) {
   return 100 * (1 - less / more);
 }
 
-/// Two prices of the article against those of comparable devices of the catalogue.
+/// Gb/s that a device of the catalogue carries on all of its ports.
+double rate_of(const catalog::Catalog& catalog, const std::string& device) {
+  for (const catalog::Switch& s : catalog.switches()) {
+    if (s.id == device) return s.ports * s.port_gbps;
+  }
+  return catalog.adapter(device).port_gbps;
+}
+
+/// Two prices of the article, of devices of one rate, against those of the catalogue's nearest, by
+/// what a Gb/s costs.
 Claim price_claim(const catalog::Catalog& catalog, const char* id, const Text& what,
                   double infiniband, double ethernet, const char* infiniband_device,
                   const char* ethernet_device) {
   const auto price = [&](const char* device) { return cost::price_in(catalog, device, kCurrency); };
-  const double ratio = price(infiniband_device) / price(ethernet_device);
+  const double ratio = price(infiniband_device) / rate_of(catalog, infiniband_device) /
+                       (price(ethernet_device) / rate_of(catalog, ethernet_device));
   const double claimed = infiniband / ethernet;
   Claim claim;
   claim.id = id;
@@ -70,13 +80,14 @@ Claim price_claim(const catalog::Catalog& catalog, const char* id, const Text& w
   // Half of the claimed distance or more is the claim's own direction and order.
   claim.verdict = ratio >= 1 + (claimed - 1) / 2 ? "holds" : ratio > 1 ? "partly" : "contradicted";
   claim.evidence = {
-      fmt::format("prices of the catalogue: {} {} CNY, {} {} CNY, a ratio of {:.1f} where the "
-                  "article has {:.1f}",
+      fmt::format(
+          "prices of the catalogue: {} {} CNY, {} {} CNY, per Gb/s a ratio of {:.1f} where the "
+          "article has {:.1f}",
+          infiniband_device, number(price(infiniband_device)), ethernet_device,
+          number(price(ethernet_device)), ratio, claimed),
+      fmt::format("目录价格：{} {} 元，{} {} 元，按每 Gb/s 计比值 {:.1f}；文中为 {:.1f}",
                   infiniband_device, number(price(infiniband_device)), ethernet_device,
-                  number(price(ethernet_device)), ratio, claimed),
-      fmt::format("目录价格：{} {} 元，{} {} 元，比值 {:.1f}；文中为 {:.1f}", infiniband_device,
-                  number(price(infiniband_device)), ethernet_device, number(price(ethernet_device)),
-                  ratio, claimed)};
+                  number(price(ethernet_device)), ratio, claimed)};
   return claim;
 }
 

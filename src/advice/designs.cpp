@@ -32,10 +32,11 @@ struct Wiring {
   double oversubscription = 1;
 };
 
-constexpr Wiring kWirings[] = {{TopologyKind::kDirect, 1},        {TopologyKind::kSingleSwitch, 1},
-                               {TopologyKind::kLeafSpine, 1},     {TopologyKind::kLeafSpine, 2},
-                               {TopologyKind::kLeafSpine, 4},     {TopologyKind::kRailOptimised, 1},
-                               {TopologyKind::kRailOptimised, 2}, {TopologyKind::kRailOnly, 1}};
+// A leaf-spine that fits on one switch is one switch.
+constexpr Wiring kWirings[] = {{TopologyKind::kDirect, 1},        {TopologyKind::kLeafSpine, 1},
+                               {TopologyKind::kLeafSpine, 2},     {TopologyKind::kLeafSpine, 4},
+                               {TopologyKind::kRailOptimised, 1}, {TopologyKind::kRailOptimised, 2},
+                               {TopologyKind::kRailOnly, 1}};
 
 /// A fabric in question: what stands under `fabrics`, and what it is made of.
 struct Tuning {
@@ -211,7 +212,8 @@ class Search {
   void try_wiring(const Tuning& tuning, double gbps, const Wiring& wiring) {
     const int nodes = asked_.cluster.topology.nodes;
     if (wiring.kind == TopologyKind::kDirect && nodes != 2) return;
-    if (nodes == 1 && wiring.kind != TopologyKind::kSingleSwitch) return;
+    if (nodes == 1 && (wiring.kind != TopologyKind::kLeafSpine || wiring.oversubscription != 1))
+      return;
     const catalog::Adapter* adapter = adapter_for(tuning.profile, gbps);
     const auto switches = switches_for(tuning.profile, gbps);
     if (adapter == nullptr || switches.empty()) return;  // not on sale at that rate
@@ -280,6 +282,9 @@ class Search {
       const fabric::Fabric fabric = fabric::build(built.fabrics.front().topology);
       candidate.sizing = fabric.sizing();
       candidate.bill = cost::bill_of_materials(catalog_, build_inputs(built, fabric));
+      if (one_switch(candidate.sizing) && !candidate.owned) {
+        name(candidate, built);
+      }
       Text against = objection(built);
       if (against.en.empty()) {
         candidate.scenario = std::move(built);
@@ -291,6 +296,19 @@ class Search {
       candidate.reason = {error.message(), "无法建成：" + error.message()};
     }
     found_.push_back(std::move(candidate));
+  }
+
+  static bool one_switch(const fabric::Sizing& sizing) {
+    return sizing.tiers == 1 && sizing.leaves == 1;
+  }
+
+  /// What was wished for as leaves and spines came out as one switch.
+  void name(Candidate& candidate, scenario::ValidScenario& built) const {
+    const bool asked = candidate.name == candidate.profile;
+    if (asked) return;
+    candidate.name = fmt::format("{} {} one switch", candidate.profile, speed(candidate.nic_gbps));
+    built.fabrics.front().profile.name = candidate.name;
+    set(child(candidate.document, "fabrics").items.front(), "name", scalar(candidate.name));
   }
 
   cost::BuildInputs build_inputs(const scenario::ValidScenario& built,
@@ -339,10 +357,10 @@ class Search {
     std::vector<std::pair<Class, std::size_t>> classes;
     for (Candidate& candidate : found_) {
       const bool asked = candidate.name == candidate.profile;
-      const bool one_switch = candidate.sizing.tiers == 1 && candidate.sizing.leaves == 1;
+      const bool one = one_switch(candidate.sizing);
       const Class mine{candidate.profile, candidate.nic_gbps,
-                       one_switch ? "one switch" : candidate.topology,
-                       one_switch ? 1 : candidate.oversubscription, candidate.owned};
+                       one ? "one switch" : candidate.topology,
+                       one ? 1 : candidate.oversubscription, candidate.owned};
       const auto same = std::ranges::find(classes, mine, &std::pair<Class, std::size_t>::first);
       if (asked || same == classes.end()) {
         if (!asked) classes.emplace_back(mine, kept.size());

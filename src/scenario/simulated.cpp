@@ -51,6 +51,23 @@ void require_rails(const Refusals& refuse, const ValidScenario& scenario,
                 "traffic of others on a rail-only fabric", "no background, or another topology");
 }
 
+/// The same of a service: a replica that spans nodes, or what replicas send one another, changes
+/// rails.
+void require_rails(const Refusals& refuse, const ValidScenario& scenario,
+                   const ServingSpec& service) {
+  const fabric::TopologySpec& topology = scenario.cluster.topology;
+  const bool apart = topology.kind == fabric::TopologyKind::kRailOnly ||
+                     topology.kind == fabric::TopologyKind::kDirect;
+  if (!apart || topology.nodes == 1 || topology.nics_per_node == 1) return;
+  const bool sends = service.disaggregation ||
+                     (service.scaling && service.scaling->from == ScalingSpec::LoadFrom::kPeer);
+  refuse.unless(topology.gpus_per_node % service.shape.gpus() == 0 && !sends,
+                "cluster.topology.kind",
+                fmt::format("a service that crosses nodes on a {} fabric, whose rails do not meet",
+                            fabric::name_of(topology.kind)),
+                "replicas inside nodes, or another topology");
+}
+
 }  // namespace
 
 void require_simulated_cluster(const ValidScenario& scenario) {
@@ -82,6 +99,9 @@ void require_simulated(const ValidScenario& scenario) {
   require_simulated_cluster(scenario);
   require_no_reduction(scenario);
   if (training != nullptr) require_rails(refuse, scenario, *training);
+  if (const auto* service = std::get_if<ServingSpec>(&scenario.workload)) {
+    require_rails(refuse, scenario, *service);
+  }
 }
 
 }  // namespace fabricast::scenario
