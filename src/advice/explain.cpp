@@ -206,16 +206,6 @@ Text choice_words(const scenario::ValidScenario& scenario, const std::vector<Out
                         best.name, price),
             fmt::format("没有网络在 {} 的预算之内；{} 最接近，为 {}。", budget, best.name, price)};
   }
-  if (evidence.one_node) {
-    return {
-        fmt::format("The job stays inside one node and never uses the network. What differs is "
-                    "the price of adapters and switches that it can do without; those of {} "
-                    "cost least, should the cluster grow.",
-                    best.name),
-        fmt::format("任务全在一个节点之内，用不到网络。差别只在它并不需要的网卡与交换机的价格；若"
-                    "集群日后扩展，{} 的最便宜。",
-                    best.name)};
-  }
   if (evidence.unmet && !best.serving) {
     const std::string days = number(scenario.constraints.max_days);
     return {fmt::format("No fabric is done within {} days; {} comes nearest with {}.", days,
@@ -236,6 +226,16 @@ Text choice_words(const scenario::ValidScenario& scenario, const std::vector<Out
         fmt::format("No fabric meets the SLO at any rate; {} costs least for what it sustains.",
                     best.name),
         fmt::format("没有网络能在任何速率下满足 SLO；按可持续速率计，{} 成本最低。", best.name)};
+  }
+  if (evidence.one_node) {
+    return {
+        fmt::format("The job stays inside one node and never uses the network. What differs is "
+                    "the price of adapters and switches that it can do without; those of {} "
+                    "cost least, should the cluster grow.",
+                    best.name),
+        fmt::format("任务全在一个节点之内，用不到网络。差别只在它并不需要的网卡与交换机的价格；若"
+                    "集群日后扩展，{} 的最便宜。",
+                    best.name)};
   }
   if (evidence.undecided()) return level_words(scenario, outcomes, evidence);
   switch (scenario.objective) {

@@ -11,10 +11,6 @@ Text within_the_budget(const scenario::ValidScenario& scenario,
                        const std::vector<Outcome>& outcomes, const Evidence& evidence) {
   const std::string& choice = outcomes[evidence.best].name;
   if (outcomes.size() == 1) return {"The evidence: " + choice, "证据：" + choice};
-  if (evidence.one_node) {
-    return {"The evidence: no network between nodes is needed, all fabrics do equally",
-            "证据：无需节点间网络，各种网络效果相同"};
-  }
   if (evidence.unmet && outcomes.front().serving) {
     return {"The evidence: no fabric meets the SLO; nearest: " + choice,
             "证据：没有网络满足 SLO；最接近的是：" + choice};
@@ -24,6 +20,10 @@ Text within_the_budget(const scenario::ValidScenario& scenario,
     return {
         fmt::format("The evidence: no fabric is done within {} days; nearest: {}", days, choice),
         fmt::format("证据：没有网络能在 {} 天内完成；最接近的是：{}", days, choice)};
+  }
+  if (evidence.one_node) {
+    return {"The evidence: no network between nodes is needed, all fabrics do equally",
+            "证据：无需节点间网络，各种网络效果相同"};
   }
   if (evidence.undecided()) {
     const std::string names = list_of(outcomes, evidence.level);

@@ -41,7 +41,7 @@ Result cost_of(const catalog::Catalog& catalog, const Bill& bill, double hours, 
   result.network_capex = bill.network_capex;
   result.capex = bill.capex;
   result.power_kw = bill.power_kw;
-  result.parts.network = (bill.network_capex + bill.other_capex) * written_off;
+  result.parts.network = (bill.capex - bill.gpu_capex) * written_off;
   result.parts.gpus = bill.gpu_capex * written_off;
   result.parts.operation =
       bill.capex * parameter(catalog, "operation-pct-per-year") / 100 / used_hours;

@@ -195,7 +195,7 @@ TEST_F(Cost, ACurrencyWithoutARateIsRefused) {
   const auto fabric = fabric::build(article());
   BuildInputs build = inputs(known, fabric);
   build.currency = "EUR";
-  EXPECT_NE(refusal(known, build).find("from CNY to EUR"), std::string::npos);
+  EXPECT_NE(refusal(known, build).find("to EUR"), std::string::npos);
 }
 
 TEST_F(Cost, TheCheapestCableThatReachesIsTaken) {

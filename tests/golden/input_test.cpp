@@ -139,7 +139,7 @@ TEST(WrongUsage, an_unknown_command_with_the_near_miss) {
 }
 
 TEST(WrongUsage, a_command_of_a_later_version) {
-  expect_refused({"advise"}, {"advise", "not in this version", "compare"});
+  expect_refused({"console"}, {"console", "not in this version", "compare"});
 }
 
 TEST(WrongUsage, an_unknown_flag) {
@@ -191,8 +191,9 @@ TEST(WrongUsage, an_unknown_resolution) {
                  {"found `fluid`; allowed `packet`, `flow` or `auto`"});
 }
 
-TEST(WrongUsage, an_html_report_is_refused_by_name) {
-  expect_refused({"compare", kExample, "--html", "report.html"}, {"HTML", "--json"});
+TEST(WrongUsage, a_report_of_a_command_that_writes_none) {
+  expect_refused({"train", kExample, "--fabric", "infiniband", "--html", "report.html"},
+                 {"--html: found on `train`", "`compare` and `advise`"});
 }
 
 TEST(WrongUsage, a_language_that_does_not_exist) {

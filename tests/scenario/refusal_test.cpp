@@ -65,7 +65,8 @@ TEST(Refusal, of_an_unknown_key_with_its_near_miss) {
             "`scalable_unit_nodes`; did you mean `cable_m`?");
   EXPECT_EQ(refusal(changed("seed: 1", "sede: 1")),
             "job.yaml:25:7: sede: found an unknown key; allowed `background`, `budget`, `cluster`, "
-            "`constraints`, `fabrics`, `faults`, `name`, `seed` or `workload`; did you mean "
+            "`constraints`, `fabrics`, `faults`, `name`, `objective`, `prices`, `seed` or "
+            "`workload`; did you mean "
             "`seed`?");
 }
 
