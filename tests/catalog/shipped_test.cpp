@@ -132,7 +132,15 @@ TEST(ShippedCatalogue, every_price_is_of_something_known) {
                                  "operation-pct-per-year",
                                  "depreciation-years",
                                  "server-overhead-pct",
-                                 "rental-h100-sxm-80gb"};
+                                 "rental-h100-sxm-80gb",
+                                 "management-switch",
+                                 "management-switch-w",
+                                 "management-cable",
+                                 "management-server",
+                                 "rack",
+                                 "spare-switch-pct",
+                                 "spare-adapter-pct",
+                                 "spare-cable-pct"};
   for (const Entry& entry : shipped().entries()) {
     if (entry.category != "prices") known.insert(entry.id);
   }
