@@ -105,6 +105,15 @@ TEST(CableMap, HasEveryPortOnce) {
   }
 }
 
+// 31 nodes leave the second lane of port 16 free: uplinks begin at the next port, not on that one.
+TEST(CableMap, BeginsUplinksAtAPortOfTheirOwnWhereALaneIsLeftFree) {
+  const catalog::Catalog known = shipped();
+  const fabric::Fabric fabric = fabric::build(rails_on_split_ports(31));
+  const auto runs = cable_map(known, inputs_of(known, fabric, "sn5600"));
+  EXPECT_EQ(run_to(runs, "node30/nic0").port, "16/1");
+  EXPECT_EQ(run_to(runs, "spine0").port, "17");
+}
+
 TEST(CableMap, NamesNoMorePortsThanASwitchHas) {
   const catalog::Catalog known = shipped();
   for (const auto& [name, spec, network_switch] : cases()) {
@@ -298,6 +307,15 @@ TEST(Cabling, OfOneTierMayBeOfSeveralKinds) {
   EXPECT_EQ(counts[1].count, 32);
   EXPECT_EQ(counts[2].cable->id, "ib-dac-400g");
   EXPECT_EQ(counts[2].count, 64);
+}
+
+// Three switches to a rack: the two lanes of a split uplink end in racks of different distance.
+TEST(CableMap, OfSplitUplinksNamesACableForLanesOfDifferentLengths) {
+  const catalog::Catalog known = shipped();
+  const fabric::Fabric fabric = fabric::build(split_uplinks());
+  BuildInputs inputs = inputs_of(known, fabric);
+  inputs.racks = fabric::RackSpec{.nodes_per_rack = 4, .switches_per_rack = 3};
+  for (const CableRun& run : cable_map(known, inputs)) EXPECT_FALSE(run.cable.empty());
 }
 
 // A node of 8 H100 draws 8 x 700 W x 1.77 = 9.912 kW: 40 kW feed four of them, 9 kW not even one.
