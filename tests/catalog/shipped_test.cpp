@@ -132,15 +132,15 @@ TEST(ShippedCatalogue, every_price_is_of_something_known) {
                                  "operation-pct-per-year",
                                  "depreciation-years",
                                  "server-overhead-pct",
-                                 "spare-switch-pct",
-                                 "spare-adapter-pct",
-                                 "spare-cable-pct",
+                                 "rental-h100-sxm-80gb",
                                  "management-switch",
                                  "management-switch-w",
                                  "management-cable",
                                  "management-server",
                                  "rack",
-                                 "rental-h100-sxm-80gb"};
+                                 "spare-switch-pct",
+                                 "spare-adapter-pct",
+                                 "spare-cable-pct"};
   for (const Entry& entry : shipped().entries()) {
     if (entry.category != "prices") known.insert(entry.id);
   }
