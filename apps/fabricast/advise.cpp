@@ -393,6 +393,7 @@ void advise(const AdviseFlags& flags) {
   space.overrides = {.seed = flags.common.seed, .prices = flags.common.prices};
   space.profiles_given = !from_flags;
   space.file = from_flags ? "flags" : flags.scenario;
+  if (!flags.common.prices.empty()) catalogued.catalog.with_prices(flags.common.prices);
   const std::string policy = catalogued.directory + "/house-rules.yaml";
 
   report::AdviseReport report;

@@ -211,6 +211,10 @@ void check_wishes(const CLI::App& command, const std::string& scenario, const Wi
     if (wishes.gpus == 0) {
       throw CLI::ValidationError("advise: missing --gpus N, or a scenario file");
     }
+    if (command.get_option("--currency")->count() > 0 && wishes.budget <= 0) {
+      throw CLI::ValidationError(
+          "--currency: found without a budget; allowed beside --budget MONEY");
+    }
     return;
   }
   for (const char* flag : {"--gpus", "--gpu", "--model", "--task", "--precision", "--budget",

@@ -48,6 +48,12 @@ ValueKind read_kind(Fields& fields, ValueKind otherwise) {
   return kKinds[fields.choice("kind", names)];
 }
 
+/// "eur-cny": units of the second for one of the first.
+bool is_exchange_rate(const std::string& id) {
+  const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  return id.size() == 7 && id[3] == '-' && std::ranges::count_if(id, letter) == 6;
+}
+
 /// Ids that a price can have: rows that are there, and things on sale that may lack one.
 std::vector<std::string> priceable(const Catalog& catalog) {
   std::vector<std::string> ids;
@@ -61,6 +67,7 @@ std::vector<std::string> priceable(const Catalog& catalog) {
   add(catalog.switches());
   add(catalog.adapters());
   add(catalog.cables());
+  ids.emplace_back("utilisation-pct");
   return ids;
 }
 
@@ -144,7 +151,7 @@ Catalog Catalog::with_prices(const std::string& file) const {
   const std::vector<std::string> ids = priceable(*this);
   Catalog result = *this;
   for (const auto& [id, node] : list.entries) {
-    if (std::ranges::find(ids, id) == ids.end()) {
+    if (std::ranges::find(ids, id) == ids.end() && !is_exchange_rate(id)) {
       throw base::input_error(node.where, "unknown item " + base::quote(id),
                               "an id that `fabricast catalog prices` lists, or a GPU, switch, "
                               "adapter or cable of the catalogue",

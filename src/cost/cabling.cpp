@@ -1,6 +1,7 @@
 #include "cost/cabling.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -103,9 +104,11 @@ const catalog::Cable& Cabling::cable(base::Rate link, double metres) {
   return *chosen;
 }
 
-void Cabling::count(const char* what, base::Rate link, double metres, std::int64_t cables) {
+void Cabling::count(const char* what, base::Rate link, double metres, std::int64_t cables,
+                    std::span<const fabric::PortId> ports) {
   if (cables == 0) return;
   const catalog::Cable& chosen = cable(link, metres);
+  for (const fabric::PortId port : ports) of_port_[port.index()] = {&chosen, metres};
   const auto same = std::ranges::find_if(counts_, [&](const CableCount& c) {
     return c.cable == &chosen && std::string_view(c.what) == what;
   });
@@ -122,35 +125,44 @@ void Cabling::count_links() {
   const base::Rate uplink = sizing.uplink_rate * sizing.uplink_split;
   const char* const ends =
       sizing.tiers == 0 ? "cables between adapters" : "cables from adapters to leaves";
+  of_port_.resize(fabric.ports().size());
   double longest = plan_ ? 0 : fabric.spec().cable_m;
   std::int64_t ended = 0;
   for (int i = 0; i < fabric.endpoints(); ++i) {
     const fabric::PortId port = fabric.endpoint_port(fabric::EndpointId(i));
+    const fabric::PortId far = fabric.port(port).peer;
     // Of a cable between two adapters one end is enough.
-    if (sizing.tiers == 0 && fabric.port(port).peer.index() < port.index()) continue;
+    if (sizing.tiers == 0 && far.index() < port.index()) continue;
     const double metres = length_m(port);
     longest = std::max(longest, metres);
-    count(ends, nic, metres, 1);
+    count(ends, nic, metres, 1, std::array{port, far});
     ++ended;
   }
-  count(ends, nic, longest, sizing.endpoint_cables - ended);  // for management
+  count(ends, nic, longest, sizing.endpoint_cables - ended, {});  // for management
   for (const fabric::Device& device : fabric.devices()) {
-    if (device.kind != fabric::DeviceKind::kSwitch) continue;
-    const bool leaf = device.tier == 1;
-    const int step = leaf ? sizing.uplink_split : 1;
-    double metres = 0;
-    int in_port = 0;
-    for (std::uint32_t n = 0; n < device.port_count; ++n) {
-      const fabric::PortId port(device.first_port + n);
-      const fabric::Device& peer = fabric.device(fabric.port(fabric.port(port).peer).device);
-      if (peer.tier <= device.tier) continue;
-      metres = std::max(metres, length_m(port));
-      if (++in_port < step) continue;
-      count(leaf ? "cables from leaves to spines" : "cables from spines to cores", uplink, metres,
-            1);
-      metres = 0;
-      in_port = 0;
-    }
+    if (device.kind == fabric::DeviceKind::kSwitch) count_uplinks(device, uplink);
+  }
+}
+
+void Cabling::count_uplinks(const fabric::Device& device, base::Rate uplink) {
+  const fabric::Fabric& fabric = *inputs_.fabric;
+  const bool leaf = device.tier == 1;
+  const int lanes_of_one = leaf ? fabric.sizing().uplink_split : 1;
+  // A split port is one cable, as long as its longest lane asks for.
+  double metres = 0;
+  std::vector<fabric::PortId> ends;
+  for (std::uint32_t n = 0; n < device.port_count; ++n) {
+    const fabric::PortId port(device.first_port + n);
+    const fabric::PortId far = fabric.port(port).peer;
+    if (fabric.device(fabric.port(far).device).tier <= device.tier) continue;
+    metres = std::max(metres, length_m(port));
+    ends.push_back(port);
+    ends.push_back(far);
+    if (static_cast<int>(ends.size()) < 2 * lanes_of_one) continue;
+    count(leaf ? "cables from leaves to spines" : "cables from spines to cores", uplink, metres, 1,
+          ends);
+    metres = 0;
+    ends.clear();
   }
 }
 
@@ -161,10 +173,14 @@ std::vector<CableRun> Cabling::runs() const {
   for (const fabric::Device& device : fabric.devices()) {
     int number = 0;
     int lane = 0;
+    int split = 1;  // of the port that is being filled
     for (std::uint32_t n = 0; n < device.port_count; ++n) {
-      const fabric::Port& port = fabric.ports()[device.first_port + n];
-      const int split = lanes(fabric, device, port);
-      if (lane == 0) ++number;
+      const int wanted = lanes(fabric, device, fabric.ports()[device.first_port + n]);
+      if (lane == 0 || wanted != split) {
+        ++number;
+        lane = 0;
+        split = wanted;
+      }
       names[device.first_port + n] =
           split == 1 ? std::to_string(number) : fmt::format("{}/{}", number, lane + 1);
       lane = (lane + 1) % split;
@@ -177,13 +193,8 @@ std::vector<CableRun> Cabling::runs() const {
     if (port.peer.index() < i) continue;
     const fabric::Device& device = fabric.device(port.device);
     const fabric::Device& peer = fabric.device(fabric.port(port.peer).device);
-    const bool uplink =
-        device.kind == fabric::DeviceKind::kSwitch && peer.kind == fabric::DeviceKind::kSwitch;
-    const base::Rate rate =
-        uplink ? fabric.sizing().uplink_rate * fabric.sizing().uplink_split : port.rate;
-    const double metres = length_m(id);
-    runs.push_back({device.name, names[i], peer.name, names[port.peer.index()], metres,
-                    chosen_.at({rate.bps(), metres})->id});
+    const auto& [cable, metres] = of_port_[i];
+    runs.push_back({device.name, names[i], peer.name, names[port.peer.index()], metres, cable->id});
   }
   return runs;
 }

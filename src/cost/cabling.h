@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,14 +35,18 @@ class Cabling {
  private:
   double length_m(fabric::PortId port) const;
   const catalog::Cable& cable(base::Rate link, double metres);
-  void count(const char* what, base::Rate link, double metres, std::int64_t cables);
+  /// `ports` are the ends of the cables, where they have any on the fabric.
+  void count(const char* what, base::Rate link, double metres, std::int64_t cables,
+             std::span<const fabric::PortId> ports);
   void count_links();
+  void count_uplinks(const fabric::Device& device, base::Rate uplink);
 
   const catalog::Catalog& catalog_;
   const BuildInputs& inputs_;
   std::optional<fabric::RackPlan> plan_;
   std::map<std::pair<std::int64_t, double>, const catalog::Cable*> chosen_;  ///< by rate and length
   std::vector<CableCount> counts_;
+  std::vector<std::pair<const catalog::Cable*, double>> of_port_;  ///< with its length, by port
 };
 
 }  // namespace fabricast::cost

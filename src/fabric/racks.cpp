@@ -1,6 +1,7 @@
 #include "fabric/racks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "base/error.h"
@@ -51,7 +52,8 @@ double RackPlan::length_m(DeviceId a, DeviceId b) const {
   if (from == to) return spec_.in_rack_m;
   const int columns = std::abs(from % spec_.racks_per_row - to % spec_.racks_per_row);
   const int rows = std::abs(from / spec_.racks_per_row - to / spec_.racks_per_row);
-  return spec_.overhead_m + columns * spec_.pitch_m + rows * spec_.row_m;
+  const double metres = spec_.overhead_m + columns * spec_.pitch_m + rows * spec_.row_m;
+  return std::round(metres * 100) / 100;
 }
 
 }  // namespace fabricast::fabric

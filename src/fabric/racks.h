@@ -29,7 +29,8 @@ class RackPlan {
   int racks() const { return racks_; }
   int node_racks() const { return node_racks_; }
   int rack_of(DeviceId device) const { return rack_[device.index()]; }
-  /// Of the cable between two devices, in metres: within a rack, else along the rows.
+  /// Of the cable between two devices, in metres to the centimetre: within a rack, else along the
+  /// rows.
   double length_m(DeviceId a, DeviceId b) const;
 
  private:

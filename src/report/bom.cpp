@@ -1,5 +1,7 @@
 #include "report/bom.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "base/table.h"
@@ -46,6 +48,11 @@ std::string item_of(const cost::BomLine& line, bool chinese) {
   return text;
 }
 
+/// With separators.
+std::string whole(std::int64_t count) {
+  return count < 1000 ? std::to_string(count) : number(static_cast<double>(count));
+}
+
 std::string banded(double likely, const cost::Band& band) {
   return fmt::format("{} ({} – {})", number(likely), number(band.low), number(band.high));
 }
@@ -63,9 +70,8 @@ std::string entry_table(const BomEntry& entry, bool chinese) {
     std::string part = in(spoken(line.part), chinese);
     const bool again = part == last;
     last = part;
-    table.row({again ? "" : part, shortened(item_of(line, chinese), 30),
-               number(static_cast<double>(line.count)), number(line.unit_price),
-               number(static_cast<double>(line.count) * line.unit_price)});
+    table.row({again ? "" : part, shortened(item_of(line, chinese), 30), whole(line.count),
+               number(line.unit_price), number(static_cast<double>(line.count) * line.unit_price)});
   }
   std::string text = table.text();
   const auto sum = [&](const advice::Text& what, const std::string& value) {
@@ -80,6 +86,11 @@ std::string entry_table(const BomEntry& entry, bool chinese) {
   }
   sum({"power", "功率"}, power);
   return text;
+}
+
+/// To the hundredth, without trailing zeros.
+std::string cents(double value) {
+  return fmt::format("{}", std::round(value * 100) / 100);
 }
 
 /// A field of CSV; those that need it are quoted (RFC 4180).
@@ -134,10 +145,11 @@ std::string bom_csv(const BomReport& report) {
       "fabric,part,item,what,count,unit_price,total_price,currency,unit_power_w,owned\n";
   for (const BomEntry& entry : report.entries) {
     for (const cost::BomLine& line : entry.bill.lines) {
+      const double total = static_cast<double>(line.count) * line.unit_price;
       text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", field(entry.name),
                           cost::name_of(line.part), field(line.item), field(line.what), line.count,
-                          line.unit_price, static_cast<double>(line.count) * line.unit_price,
-                          entry.bill.currency, line.unit_power_w, line.owned ? "yes" : "no");
+                          cents(line.unit_price), cents(total), entry.bill.currency,
+                          cents(line.unit_power_w), line.owned ? "yes" : "no");
     }
   }
   return text;
