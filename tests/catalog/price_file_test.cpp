@@ -57,7 +57,7 @@ class PriceFile : public ::testing::Test {
 const std::string kTop = "currency: CNY\ndate: \"2026-03-19\"\n";
 
 TEST_F(PriceFile, APlainNumberIsAPriceWithoutABand) {
-  const Price& price = with(kTop + "prices: {qm9700: 250000}").price("qm9700");
+  const Price price = with(kTop + "prices: {qm9700: 250000}").price("qm9700");
   expect_band(price, 250'000, 250'000, 250'000);
   EXPECT_EQ(price.currency, "CNY");
   EXPECT_EQ(price.date, "2026-03-19");
