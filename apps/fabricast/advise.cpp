@@ -45,10 +45,11 @@ bool inside_nodes(const scenario::ValidScenario& scenario) {
 /// Simulates designs.
 class Bench {
  public:
-  Bench(const Knowledge& known, const CommonFlags& flags, bool in_flows)
+  Bench(const Knowledge& known, const CommonFlags& flags, bool in_flows, bool exhaustive)
       : known_(known),
         flags_(flags),
-        in_flows_(in_flows),
+        in_flows_(in_flows && !exhaustive),
+        exhaustive_(exhaustive),
         store_(open_store(flags)),
         lessons_(store_.get()) {}
 
@@ -75,12 +76,15 @@ class Bench {
   int threads() const { return threads_of(flags_); }
   /// Nothing is looked at more closely than in the search.
   bool in_flows() const { return in_flows_; }
+  /// Everything is looked at closely.
+  bool exhaustive() const { return exhaustive_; }
   const Knowledge& known() const { return known_; }
 
  private:
   const Knowledge& known_;
   const CommonFlags& flags_;
   bool in_flows_;
+  bool exhaustive_;
   std::unique_ptr<store::Store> store_;
   Lessons lessons_;
   network::PhaseCache phases_;
@@ -112,9 +116,11 @@ void simulate(Bench& bench, std::vector<DesignReport>& designs, base::Progress& 
     scenarios.push_back(&*design.candidate.scenario);
   }
   progress.next("designs", static_cast<std::int64_t>(feasible.size()));
-  std::vector<advice::Outcome> outcomes = outcomes_of(bench, scenarios, true, progress);
+  std::vector<advice::Outcome> outcomes =
+      outcomes_of(bench, scenarios, !bench.exhaustive(), progress);
   for (std::size_t i = 0; i < feasible.size(); ++i) {
     outcomes[i].name = feasible[i]->candidate.name;
+    feasible[i]->flow = !advice::packets_of(outcomes[i]);
     feasible[i]->outcome = std::move(outcomes[i]);
   }
 }
@@ -274,7 +280,7 @@ report::Scaling scaling(Bench& bench, const advice::SearchSpace& space,
     report::Scaling::Series series;
     series.name = catalog::name_of(designs[i].candidate.kind);
     for (const int gpus : result.gpus) {
-      series.values.push_back(std::nullopt);
+      series.values.emplace_back();
       const auto sized = resized(designs[i].candidate.document, gpus);
       try {
         const scenario::ValidScenario scenario =
@@ -312,7 +318,7 @@ void look_closely(Bench& bench, const std::vector<std::size_t>& best,
   }
   for (const scenario::ValidScenario& one : alone) scenarios.push_back(&one);
   std::vector<advice::Outcome> outcomes;
-  if (bench.in_flows()) {
+  if (bench.in_flows() || bench.exhaustive()) {
     for (const std::size_t i : best) outcomes.push_back(*report.designs[i].outcome);
   } else {
     outcomes = outcomes_of(bench, scenarios, false, progress);
@@ -382,6 +388,7 @@ report::AdviseReport examine(Bench& bench, const advice::SearchSpace& space,
 struct AdviseFlags {
   std::string scenario;
   Wishes wishes;
+  bool exhaustive = false;
   CommonFlags common;
 };
 
@@ -408,7 +415,8 @@ void advise(const AdviseFlags& flags) {
           scenario::from_document(space.document, space.file, catalogued.catalog, space.overrides);
       const Knowledge known = priced(catalogued, asked);
       prices = known.catalog;
-      Bench bench(known, flags.common, flags.common.resolution != Resolution::kPacket);
+      Bench bench(known, flags.common, flags.common.resolution != Resolution::kPacket,
+                  flags.exhaustive);
       report = examine(bench, space, asked, shown, house, flags.common);
       report.comparison.verdict.next = "Write the whole report: add --html report.html.";
       report.comparison.verdict.next_zh = "生成完整报告：加 --html report.html。";
@@ -425,7 +433,8 @@ void advise(const AdviseFlags& flags) {
     scenario::require_simulated(asked);
     const Knowledge known = priced(catalogued, asked);
     prices = known.catalog;
-    Bench bench(known, flags.common, flags.common.resolution == Resolution::kFlow);
+    Bench bench(known, flags.common, flags.common.resolution == Resolution::kFlow,
+                flags.exhaustive);
     report = examine(bench, space, asked, shown,
                      advice::house_verdict(policy, advice::question_of(asked)), flags.common);
   }
@@ -446,6 +455,8 @@ void add_advise(CLI::App& program, Chosen& chosen) {
   command->add_option("SCENARIO", flags->scenario, "Scenario file; without one the flags below ask")
       ->option_text("FILE");
   add_wishes(*command, flags->wishes);
+  command->add_flag("--exhaustive", flags->exhaustive,
+                    "Look at every design as closely as at the best of each kind: takes minutes");
   add_prices_flag(*command, flags->common);
   add_html_flag(*command, flags->common);
   add_common_flags(*command, flags->common);

@@ -32,7 +32,7 @@ bool operator==(const Line& a, const Line& b) {
          near(a.each, b.each) && near(a.total, b.total) && near(a.watts, b.watts);
 }
 
-void PrintTo(const Line& line, std::ostream* out) {
+void PrintTo(const Line& line, std::ostream* out) {  // NOLINT: GoogleTest's own name
   *out << name_of(line.part) << ' ' << line.item << ' ' << line.count << " x " << line.each << " = "
        << line.total << ", " << line.watts << " W";
 }
