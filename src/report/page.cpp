@@ -19,11 +19,18 @@ Json text_json(const advice::Text& text) {
   return {{"en", text.en}, {"zh", text.zh}};
 }
 
-/// Lines of a paragraph as one.
+/// Lines of a paragraph as one. Between two characters beyond ASCII, as Chinese is, a line was
+/// broken where no space is.
 std::string joined(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  std::ranges::replace(text, '\n', ' ');
-  return text;
+  const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  std::string line;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool broken = text[i] == '\n' && i > 0 && i + 1 < text.size();
+    if (broken && !ascii(text[i - 1]) && !ascii(text[i + 1])) continue;
+    line += text[i] == '\n' ? ' ' : text[i];
+  }
+  return line;
 }
 
 advice::Text heading_line(const scenario::ValidScenario& scenario, bool second) {
