@@ -217,7 +217,7 @@ std::vector<report::TuningStep> tuning(Bench& bench, const DesignReport& design)
        [](auto&, const auto&) {}},
       {"PFC",
        {"a larger share of the buffer before PFC pauses", "提高 PFC 触发前的缓存份额"},
-       [](auto& p, const auto& t) { p.pfc = t.pfc; }},
+       [](auto& p, const auto& t) { p.pfc.alpha = t.pfc.alpha; }},
       {"ECN and DCQCN",
        {"ECN marks earlier, rates follow", "更早打 ECN 标记，速率随之调整"},
        [](auto& p, const auto& t) {
@@ -370,7 +370,10 @@ report::AdviseReport examine(Bench& bench, const advice::SearchSpace& space,
   report.designs[best[evidence.best]].chosen = true;
   const advice::Outcome& choice = outcomes[evidence.best];
   const advice::Outcome* rival = advice::rival_of(outcomes, evidence);
-  if (rival != nullptr) report.sensitivities = advice::sensitivities(catalog, choice, *rival);
+  if (rival != nullptr) {
+    report.rival = rival->name;
+    report.sensitivities = advice::sensitivities(catalog, choice, *rival);
+  }
   report.break_evens =
       advice::break_evens(catalog, asked.cluster.gpu.id, asked.cluster.gpus, choice, rival);
   progress.next("tuning and sizes", 0);
@@ -385,10 +388,19 @@ report::AdviseReport examine(Bench& bench, const advice::SearchSpace& space,
   return report;
 }
 
+/// A link of one network means nothing in another.
+void require_no_faults(const scenario::ValidScenario& asked) {
+  if (asked.faults.empty()) return;
+  throw base::input_error(asked.where("faults"), "faults of links of one network",
+                          "none under `advise`, which tries networks that have other links; "
+                          "`compare` takes them");
+}
+
 struct AdviseFlags {
   std::string scenario;
   Wishes wishes;
   bool exhaustive = false;
+  bool resolution_given = false;
   CommonFlags common;
 };
 
@@ -415,8 +427,11 @@ void advise(const AdviseFlags& flags) {
           scenario::from_document(space.document, space.file, catalogued.catalog, space.overrides);
       const Knowledge known = priced(catalogued, asked);
       prices = known.catalog;
-      Bench bench(known, flags.common, flags.common.resolution != Resolution::kPacket,
-                  flags.exhaustive);
+      say_assumed(flags.wishes, asked, flags.common);
+      say_notes(asked, flags.common);
+      // An answer at once, unless somebody asks for a closer look.
+      const bool in_flows = !flags.resolution_given || flags.common.resolution == Resolution::kFlow;
+      Bench bench(known, flags.common, in_flows, flags.exhaustive);
       report = examine(bench, space, asked, shown, house, flags.common);
       report.comparison.verdict.next = "Write the whole report: add --html report.html.";
       report.comparison.verdict.next_zh = "生成完整报告：加 --html report.html。";
@@ -431,6 +446,8 @@ void advise(const AdviseFlags& flags) {
     const scenario::ValidScenario asked =
         scenario::from_document(space.document, space.file, catalogued.catalog, space.overrides);
     scenario::require_simulated(asked);
+    require_no_faults(asked);
+    say_notes(asked, flags.common);
     const Knowledge known = priced(catalogued, asked);
     prices = known.catalog;
     Bench bench(known, flags.common, flags.common.resolution == Resolution::kFlow,
@@ -460,6 +477,11 @@ void add_advise(CLI::App& program, Chosen& chosen) {
   add_prices_flag(*command, flags->common);
   add_html_flag(*command, flags->common);
   add_common_flags(*command, flags->common);
+  hide_flags(*command, {"--stats"});
+  command->get_option("--resolution")
+      ->description(
+          "How closely the best of each kind is looked at: packet, flow or auto (default: auto "
+          "with a scenario, flow from flags)");
   command->footer(
       "Examples:\n"
       "  fabricast advise --gpus 32 --gpu h100-sxm --model llama2-70b --task train\n"
@@ -469,6 +491,7 @@ void add_advise(CLI::App& program, Chosen& chosen) {
       "  fabricast advise examples/article/train-32-70b.yaml --json advice.json");
   command->callback([flags, command, &chosen] {
     check_wishes(*command, flags->scenario, flags->wishes);
+    flags->resolution_given = command->get_option("--resolution")->count() > 0;
     chosen = [flags] { advise(*flags); };
   });
 }

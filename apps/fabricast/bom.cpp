@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "advice/designs.h"
 #include "answers.h"
 #include "commands.h"
 #include "comparison.h"
@@ -27,7 +28,7 @@ report::BomEntry entry_of(const Knowledge& known, const scenario::ValidScenario&
   const scenario::FabricChoice& choice = scenario.fabrics[number];
   try {
     const fabric::Fabric fabric = fabric::build(choice.topology);
-    const cost::BuildInputs inputs = build_inputs(scenario, choice, fabric);
+    const cost::BuildInputs inputs = advice::build_inputs(scenario, choice, fabric);
     report::BomEntry entry;
     entry.name = choice.profile.name;
     entry.kind = choice.profile.kind;

@@ -123,7 +123,8 @@ advice::Outcome transferred(const catalog::Catalog& known, const scenario::Valid
                             const Design& design, advice::Outcome outcome) {
   if (scenario.cluster.topology.nodes > 1) {
     outcome.network.latency_us = network::idle_latency_us(design.networks.packet, *design.fabric);
-    outcome.network.bandwidth_gbps = design.fabric->spec().nic_rate.gbps();
+    outcome.network.bandwidth_gbps = network::bandwidth_gbps(design.networks.packet, *design.fabric,
+                                                             base::Bytes(network::kBandwidthProbe));
   }
   return with_costs(known, scenario, design, std::move(outcome));
 }
@@ -142,7 +143,6 @@ report::Comparison judged(const Knowledge& known, const scenario::ValidScenario&
   comparison.scenario = &scenario;
   comparison.outcomes = std::move(outcomes);
   comparison.verdict = advice::verdict(scenario, comparison.outcomes, house, &known.catalog);
-  comparison.claims = claims_of(known);
   comparison.peak_rss_mb = peak_rss_mb();
   return comparison;
 }
@@ -185,9 +185,10 @@ void compare(const CompareFlags& flags) {
   const Knowledge known = load_knowledge();
   const Question question = question_of(flags.scenario, known, flags.common);
   say_notes(question.scenario, flags.common);
-  const report::Comparison comparison = answer(known, question, flags.common);
+  report::Comparison comparison = answer(known, question, flags.common);
+  const Knowledge with_prices = priced(known, question.scenario);
+  comparison.claims = claims_of(with_prices);
   if (!flags.common.html.empty()) {
-    const Knowledge with_prices = priced(known, question.scenario);
     write_result(flags.common.html,
                  report::html_page(comparison,
                                    {flags.common.chinese, command_line(), &with_prices.catalog}));

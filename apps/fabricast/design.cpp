@@ -1,5 +1,6 @@
 #include "design.h"
 
+#include "advice/designs.h"
 #include "collective/choice.h"
 #include "commands.h"
 #include "fabric/fabric.h"
@@ -7,19 +8,6 @@
 #include "packet/packet_network.h"
 
 namespace fabricast::apps {
-cost::BuildInputs build_inputs(const scenario::ValidScenario& scenario,
-                               const scenario::FabricChoice& choice, const fabric::Fabric& fabric) {
-  cost::BuildInputs inputs;
-  inputs.fabric = &fabric;
-  inputs.gpu = scenario.cluster.gpu;
-  inputs.adapter = choice.adapter;
-  inputs.network_switch = choice.network_switch;
-  inputs.racks = scenario.cluster.racks;
-  inputs.owned = choice.owned;
-  if (scenario.budget) inputs.currency = scenario.budget->currency;
-  return inputs;
-}
-
 Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
                  std::size_t number, bool quiet, Lessons* lessons) {
   const scenario::FabricChoice& choice = scenario.fabrics[number];
@@ -34,7 +22,8 @@ Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& s
       std::make_shared<const fabric::Fabric>(fabric::build(fabric::one_node(choice.topology))),
       choice.profile, inside);
   design.networks.flow = flow_level(scenario, choice, design.fabric, faults, lessons);
-  design.bill = cost::bill_of_materials(known, build_inputs(scenario, choice, *design.fabric));
+  design.bill =
+      cost::bill_of_materials(known, advice::build_inputs(scenario, choice, *design.fabric));
   return design;
 }
 

@@ -26,11 +26,6 @@ struct Design {
 Design design_of(const catalog::Catalog& known, const scenario::ValidScenario& scenario,
                  std::size_t number, bool quiet, Lessons* lessons);
 
-/// What the bill of the fabric as built is written from, in the currency of the budget. `fabric` is
-/// referred to.
-cost::BuildInputs build_inputs(const scenario::ValidScenario& scenario,
-                               const scenario::FabricChoice& choice, const fabric::Fabric& fabric);
-
 /// The number of the fabric that the user named with --fabric; of one that is alone in its scenario
 /// nobody has to. Throws base::Error (input) where there is no such.
 std::size_t fabric_named(const std::string& name, const scenario::ValidScenario& scenario);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
+#include <map>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -15,6 +17,8 @@ namespace {
 
 constexpr int kMostGpus = 1'000'000;
 constexpr int kUsualNode = 8;
+constexpr int kSmallNode = 4;
+constexpr int kSmallCluster = 32;  ///< GPUs, up to which servers of four are usual (assumed)
 // GPUs of servers without NVLink that share an adapter (assumed).
 constexpr int kGpusPerAdapter = 4;
 constexpr int kContext = 2048;
@@ -41,13 +45,17 @@ double amount_of(const std::string& text, const char* flag) {
   return value * scale->second;
 }
 
-/// A server of eight, or the largest that divides the GPUs; else the last is not full.
+/// One server, or servers of eight, or, of clusters that do not fill those and are small, of four.
 int per_node(int gpus) {
   if (gpus <= kUsualNode) return gpus;
-  for (const int size : {8, 6, 7, 5, 4}) {
-    if (gpus % size == 0) return size;
-  }
-  return kUsualNode;
+  const bool fours = gpus % kUsualNode != 0 && gpus % kSmallNode == 0 && gpus <= kSmallCluster;
+  return fours ? kSmallNode : kUsualNode;
+}
+
+/// An unfilled last server is simulated and billed full.
+int whole_servers(int gpus) {
+  const int size = per_node(gpus);
+  return (gpus + size - 1) / size * size;
 }
 
 catalog::Precision precision_of(const Wishes& wishes, const catalog::Gpu& gpu) {
@@ -62,8 +70,7 @@ std::string precision_text(const Wishes& wishes, const catalog::Gpu& gpu) {
 
 std::string cluster_text(const Wishes& wishes, const catalog::Gpu& gpu) {
   const int size = per_node(wishes.gpus);
-  // Whole servers: an unfilled last one is simulated full.
-  const int gpus = (wishes.gpus + size - 1) / size * size;
+  const int gpus = whole_servers(wishes.gpus);
   int nics = size;
   if (gpu.nvlink_gb_per_s <= 0) {
     nics = std::max(1, size / kGpusPerAdapter);
@@ -91,8 +98,7 @@ double usual_qps(const Wishes& wishes, const catalog::Gpu& gpu, double parameter
 std::string training_text(const Wishes& wishes, const catalog::Gpu& gpu,
                           const catalog::LanguageModel& model) {
   const int sequence = model.context > 0 ? std::min(kSequence, model.context) : kSequence;
-  const int size = per_node(wishes.gpus);
-  const int gpus = (wishes.gpus + size - 1) / size * size;
+  const int gpus = whole_servers(wishes.gpus);
   // A multiple of the GPUs, so that every layout can share it out.
   const int batch = (std::max(kLeastBatch, gpus) + gpus - 1) / gpus * gpus;
   return fmt::format(
@@ -126,7 +132,7 @@ std::string text_of(const Wishes& wishes, const catalog::Catalog& catalog,
   }
   text += fmt::format("constraints: {{ existing_ethernet: {}, growth_gpus: {}{} }}\n",
                       wishes.existing_ethernet ? "true" : "false",
-                      wishes.growth >= wishes.gpus ? wishes.growth : 0,
+                      std::max(wishes.growth, wishes.growth > 0 ? whole_servers(wishes.gpus) : 0),
                       wishes.max_days > 0 ? fmt::format(", max_days: {}", wishes.max_days) : "");
   text += fmt::format("objective: {}\n", wishes.objective);
   return text;
@@ -142,6 +148,29 @@ base::yaml::Node* find(base::yaml::Node& node, const char* key) {
     if (name == key) return &value;
   }
   return nullptr;
+}
+
+/// The layout or the memory is in the way, which another layout may change.
+bool is_fit(const base::Error& error) {
+  if (error.kind() != base::ErrorKind::kInput) return false;
+  const std::string& key = error.where().key;
+  return key == "workload.model" || key == "workload.tp" || key == "workload.pp" ||
+         key == "cluster.gpus" || key.starts_with("workload.parallelism");
+}
+
+/// At the flag that the user wrote in place of the scenario's key.
+base::Error of_flag(const base::Error& error) {
+  static const std::map<std::string, std::string> kFlags = {{"workload.precision", "--precision"},
+                                                            {"budget.currency", "--currency"},
+                                                            {"budget.total", "--budget"},
+                                                            {"workload.tokens", "--tokens"},
+                                                            {"workload.arrival.qps", "--qps"},
+                                                            {"workload.slo.ms", "--slo-ms"},
+                                                            {"constraints.growth_gpus", "--growth"},
+                                                            {"constraints.max_days", "--max-days"}};
+  const auto flag = kFlags.find(error.where().key);
+  if (flag == kFlags.end()) return error;
+  return base::input_error({{}, 0, 0, flag->second}, error.message());
 }
 
 }  // namespace
@@ -211,6 +240,11 @@ void check_wishes(const CLI::App& command, const std::string& scenario, const Wi
     if (wishes.gpus == 0) {
       throw CLI::ValidationError("advise: missing --gpus N, or a scenario file");
     }
+    if (wishes.growth > 0 && wishes.growth < wishes.gpus) {
+      throw CLI::ValidationError(
+          fmt::format("--growth: found {}; allowed 0, or at least the {} of --gpus", wishes.growth,
+                      wishes.gpus));
+    }
     if (command.get_option("--currency")->count() > 0 && wishes.budget <= 0) {
       throw CLI::ValidationError(
           "--currency: found without a budget; allowed beside --budget MONEY");
@@ -243,8 +277,7 @@ base::yaml::Node document_of(const Wishes& wishes, const catalog::Catalog& catal
       return checked(wishes.training ? training_text(wishes, gpu, model)
                                      : serving_text(wishes, gpu, model, tp));
     } catch (const base::Error& error) {
-      if (error.kind() != base::ErrorKind::kInput) throw;
-      if (!error.where().key.starts_with("workload")) throw;
+      if (!is_fit(error)) throw of_flag(error);
       why = error.message();
     }
   }
@@ -260,6 +293,13 @@ advice::HouseQuestion question_of(const Wishes& wishes, const catalog::Catalog& 
           .has_budget = wishes.budget > 0,
           .high_end_gpu = catalog.gpu(wishes.gpu, {{}, 0, 0, "--gpu"}).nvlink_gb_per_s > 0,
           .growth_gpus = wishes.growth};
+}
+
+void say_assumed(const Wishes& wishes, const scenario::ValidScenario& asked,
+                 const CommonFlags& flags) {
+  if (flags.quiet || asked.cluster.gpus == wishes.gpus) return;
+  std::fprintf(stderr, "note: %d GPUs in servers of %d: simulated and billed as %d\n", wishes.gpus,
+               asked.cluster.topology.gpus_per_node, asked.cluster.gpus);
 }
 
 std::string subject_of(const Wishes& wishes) {

@@ -7,6 +7,7 @@
 #include "advice/advice.h"
 #include "base/yaml.h"
 #include "catalog/catalog.h"
+#include "commands.h"
 #include "scenario/scenario.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
@@ -49,6 +50,9 @@ base::yaml::Node document_of(const Wishes& wishes, const catalog::Catalog& catal
 /// What the house rules are asked; needs no fitting layout. Throws base::Error (input) on unknown
 /// ids.
 advice::HouseQuestion question_of(const Wishes& wishes, const catalog::Catalog& catalog);
+/// What the user may not expect of it, on standard error unless quiet.
+void say_assumed(const Wishes& wishes, const scenario::ValidScenario& asked,
+                 const CommonFlags& flags);
 /// One line.
 std::string subject_of(const Wishes& wishes);
 

@@ -21,7 +21,7 @@ struct Claim {
 std::vector<Claim> read_claims(const std::string& file);
 
 /// Those about money, from bills of the article's own clusters at the prices of `catalog`, which
-/// may be the user's. Throws base::Error (input) where a price is missing.
+/// may be the user's. Unverifiable where it lacks a device or a price that a claim is about.
 std::vector<Claim> cost_claims(const catalog::Catalog& catalog);
 
 }  // namespace fabricast::advice

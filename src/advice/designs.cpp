@@ -1,14 +1,11 @@
 #include "advice/designs.h"
 
 #include <algorithm>
-#include <cmath>
-#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/yaml_text.h"
 #include "cost/prices.h"
 
 namespace fabricast::advice {
@@ -156,6 +153,7 @@ class Search {
       candidate.adapter = choice.adapter.id;
       candidate.owned = choice.owned;
       candidate.document = std::move(document);
+      candidate.asked = true;
       candidate.reason = {"as the scenario has it", "方案中所列"};
       admit(std::move(candidate));
     }
@@ -281,8 +279,9 @@ class Search {
       scenario::require_simulated(built);
       const fabric::Fabric fabric = fabric::build(built.fabrics.front().topology);
       candidate.sizing = fabric.sizing();
-      candidate.bill = cost::bill_of_materials(catalog_, build_inputs(built, fabric));
-      if (one_switch(candidate.sizing) && !candidate.owned) {
+      candidate.bill =
+          cost::bill_of_materials(catalog_, build_inputs(built, built.fabrics.front(), fabric));
+      if (one_switch(candidate.sizing) && !candidate.owned && !candidate.asked) {
         name(candidate, built);
       }
       Text against = objection(built);
@@ -304,25 +303,9 @@ class Search {
 
   /// What was wished for as leaves and spines came out as one switch.
   void name(Candidate& candidate, scenario::ValidScenario& built) const {
-    const bool asked = candidate.name == candidate.profile;
-    if (asked) return;
     candidate.name = fmt::format("{} {} one switch", candidate.profile, speed(candidate.nic_gbps));
     built.fabrics.front().profile.name = candidate.name;
     set(child(candidate.document, "fabrics").items.front(), "name", scalar(candidate.name));
-  }
-
-  cost::BuildInputs build_inputs(const scenario::ValidScenario& built,
-                                 const fabric::Fabric& fabric) const {
-    const scenario::FabricChoice& choice = built.fabrics.front();
-    cost::BuildInputs inputs;
-    inputs.fabric = &fabric;
-    inputs.gpu = built.cluster.gpu;
-    inputs.adapter = choice.adapter;
-    inputs.network_switch = choice.network_switch;
-    inputs.currency = currency_;
-    inputs.racks = built.cluster.racks;
-    inputs.owned = choice.owned;
-    return inputs;
   }
 
   /// What the constraints have against a network that can be built; empty when nothing.
@@ -356,14 +339,13 @@ class Search {
     std::vector<Candidate> kept;
     std::vector<std::pair<Class, std::size_t>> classes;
     for (Candidate& candidate : found_) {
-      const bool asked = candidate.name == candidate.profile;
       const bool one = one_switch(candidate.sizing);
       const Class mine{candidate.profile, candidate.nic_gbps,
                        one ? "one switch" : candidate.topology,
                        one ? 1 : candidate.oversubscription, candidate.owned};
       const auto same = std::ranges::find(classes, mine, &std::pair<Class, std::size_t>::first);
-      if (asked || same == classes.end()) {
-        if (!asked) classes.emplace_back(mine, kept.size());
+      if (candidate.asked || same == classes.end()) {
+        if (!candidate.asked) classes.emplace_back(mine, kept.size());
         kept.push_back(std::move(candidate));
         continue;
       }
@@ -383,6 +365,19 @@ class Search {
 };
 
 }  // namespace
+
+cost::BuildInputs build_inputs(const scenario::ValidScenario& scenario,
+                               const scenario::FabricChoice& choice, const fabric::Fabric& fabric) {
+  cost::BuildInputs inputs;
+  inputs.fabric = &fabric;
+  inputs.gpu = scenario.cluster.gpu;
+  inputs.adapter = choice.adapter;
+  inputs.network_switch = choice.network_switch;
+  inputs.racks = scenario.cluster.racks;
+  inputs.owned = choice.owned;
+  if (scenario.budget) inputs.currency = scenario.budget->currency;
+  return inputs;
+}
 
 std::vector<Candidate> candidates(const catalog::Catalog& catalog, const SearchSpace& space) {
   return Search(catalog, space).run();

@@ -23,6 +23,7 @@ struct Candidate {
   std::string network_switch;  ///< empty of direct cables
   std::string adapter;
   bool owned = false;         ///< the Ethernet that is there already
+  bool asked = false;         ///< a fabric of the scenario, as it has it
   base::yaml::Node document;  ///< the scenario with this network alone
   /// The same, checked; none of what cannot be built or does not do.
   std::optional<scenario::ValidScenario> scenario;
@@ -38,6 +39,11 @@ struct SearchSpace {
   scenario::Overrides overrides;
   bool profiles_given = false;  ///< search its `fabrics` alone, not what the catalogue has beside
 };
+
+/// What the bill of a fabric as built is written from, in the currency of the budget. `fabric` is
+/// referred to.
+cost::BuildInputs build_inputs(const scenario::ValidScenario& scenario,
+                               const scenario::FabricChoice& choice, const fabric::Fabric& fabric);
 
 /// In the order of the search: fabrics as the scenario has them, then fastest links first. Of
 /// switches that make the same network the cheapest is kept. What is there is checked against

@@ -26,6 +26,9 @@ struct NetworkMetrics {
 /// the round trip of an 8-byte message on an idle network, us. 0 when the fabric has one node.
 double idle_latency_us(const Factory& factory, const fabric::Fabric& fabric, int max_pairs = 64);
 
+/// What a result's bandwidth is measured with, bytes.
+inline constexpr std::int64_t kBandwidthProbe = 64 << 20;
+
 /// Goodput of one transfer of `size` between the first GPUs of the first and last node, Gb/s: size
 /// over the time from post to last byte. 0 when the fabric has one node.
 double bandwidth_gbps(const Factory& factory, const fabric::Fabric& fabric, base::Bytes size);

@@ -22,6 +22,27 @@ std::string in(const advice::Text& text, bool chinese) {
   return chinese ? text.zh : text.en;
 }
 
+advice::Text spoken(scenario::Objective objective) {
+  switch (objective) {
+    case scenario::Objective::kValue:
+      return {"the work at the lowest cost", "同样工作成本最低"};
+    case scenario::Objective::kCheapest:
+      return {"the lowest purchase price", "购置价最低"};
+    case scenario::Objective::kFastest:
+      return {"the shortest time", "用时最短"};
+  }
+  return {};
+}
+
+/// Designs of two levels stand in one table.
+bool mixed(const AdviseReport& report) {
+  const auto built = [](const DesignReport& d) { return d.outcome.has_value(); };
+  return std::ranges::any_of(report.designs,
+                             [&](const DesignReport& d) { return built(d) && d.flow; }) &&
+         std::ranges::any_of(report.designs,
+                             [&](const DesignReport& d) { return built(d) && !d.flow; });
+}
+
 std::string counts(const AdviseReport& report, bool chinese) {
   const auto built = std::ranges::count_if(
       report.designs, [](const DesignReport& d) { return d.outcome.has_value(); });
@@ -29,7 +50,7 @@ std::string counts(const AdviseReport& report, bool chinese) {
   return paragraph(
       fmt::format(fmt::runtime(chinese ? "共 {} 种设计可建（{} 种不可）；目标：{}"
                                        : "{} designs can be built ({} cannot); objective: {}"),
-                  built, others, scenario::name_of(report.comparison.scenario->objective)),
+                  built, others, in(spoken(report.comparison.scenario->objective), chinese)),
       0);
 }
 
@@ -95,7 +116,11 @@ std::string advise_table(const AdviseReport& report, bool chinese) {
   std::string text = heading(*report.comparison.scenario, chinese);
   text += counts(report, chinese) + "\n";
   text += designs_table(report, chinese);
-  if (report.nothing) text += paragraph(in(*report.nothing, chinese), 0);
+  if (mixed(report)) {
+    text += paragraph(chinese ? "每类网络最优者按包仿真，其余按流仿真。"
+                              : "The best of each kind in packets, the others in flows.",
+                      0);
+  }
   text += "\n";
   return text + verdict_text(brief, chinese);
 }

@@ -48,6 +48,7 @@ struct AdviseReport {
   std::vector<DesignReport> designs;    ///< that can be built come first, best first
   std::vector<TuningStep> tuning;
   Scaling scaling;
+  std::string rival;  ///< that the sensitivities hold the choice against
   std::vector<advice::Sensitivity> sensitivities;
   std::vector<advice::BreakEven> break_evens;
 };

@@ -185,7 +185,7 @@ Json without_evidence(const AdviseReport& report) {
 
 }  // namespace
 
-std::string advise_json(const AdviseReport& report) {
+Json advice_json(const AdviseReport& report) {
   const bool evidence = !report.comparison.outcomes.empty();
   Json json = evidence ? comparison_json(report.comparison) : without_evidence(report);
   if (report.nothing) json["nothing"] = text_json(*report.nothing);
@@ -195,20 +195,20 @@ std::string advise_json(const AdviseReport& report) {
     if (design.chosen) json["verdict"]["design"] = design.candidate.name;
   }
   json["assessment_method"] = axes_json();
-  if (!evidence) return json.dump(2) + "\n";
+  if (!evidence) return json;
   json["objective"] = scenario::name_of(report.comparison.scenario->objective);
   const bool serving = report.comparison.outcomes.front().serving.has_value();
   if (!report.tuning.empty()) json["tuning"] = tuning_json(report.tuning);
   if (!report.scaling.gpus.empty()) json["scaling"] = scaling_json(report.scaling, serving);
   if (!report.sensitivities.empty()) {
-    std::string rival;
-    for (const Outcome& o : report.comparison.outcomes) {
-      if (o.name != report.comparison.verdict.evidence.choice && rival.empty()) rival = o.name;
-    }
-    json["sensitivity"] = sensitivity_json(report.sensitivities, rival);
+    json["sensitivity"] = sensitivity_json(report.sensitivities, report.rival);
   }
   if (!report.break_evens.empty()) json["break_even"] = break_even_json(report.break_evens);
-  return json.dump(2) + "\n";
+  return json;
+}
+
+std::string advise_json(const AdviseReport& report) {
+  return advice_json(report).dump(2) + "\n";
 }
 
 }  // namespace fabricast::report

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/advise.h"
 #include "report/report.h"
 
 namespace fabricast::report {
@@ -21,6 +22,8 @@ Json claims_json(const std::vector<advice::Claim>& claims);
 Json verdict_json(const advice::Verdict& verdict);
 /// What `json` writes.
 Json comparison_json(const Comparison& comparison);
+/// What `advise_json` writes.
+Json advice_json(const AdviseReport& report);
 Json bom_lines_json(const cost::Bill& bill);
 Json serving_json(const serving::Result& result, const scenario::ServingSpec& spec);
 

@@ -226,7 +226,7 @@ std::string html_page(const AdviseReport& report, const PageOptions& options) {
   } else {
     put_scenario(page, report.comparison, options);
   }
-  page["result"] = without_stats(Json::parse(advise_json(report)));
+  page["result"] = without_stats(advice_json(report));
   return html(page.dump());
 }
 

@@ -13,7 +13,6 @@ using scenario::ServingSpec;
 
 // Of the capacity, at which latencies are taken when more is offered.
 constexpr double kOfCapacity = 0.8;
-constexpr std::int64_t kBandwidthProbe = 64 << 20;
 // A request carries its tokens as numbers of four bytes, an answer's token comes in a frame of its
 // own (server-sent events); assumed.
 constexpr std::int64_t kTokenBytes = 4;
@@ -109,7 +108,7 @@ void fill_network(const Prepared& prepared, collective::Sampler& sampler,
   result.network = collective::loaded_metrics(between, fabric, result.counters);
   result.network.latency_us = network::idle_latency_us(idle, fabric);
   result.network.bandwidth_gbps =
-      network::bandwidth_gbps(idle, fabric, base::Bytes(kBandwidthProbe));
+      network::bandwidth_gbps(idle, fabric, base::Bytes(network::kBandwidthProbe));
 }
 
 void fill_run(const RunResult& run, Result& result) {

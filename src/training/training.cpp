@@ -20,7 +20,6 @@ using collective::Sampler;
 using collective::SamplingSpec;
 using network::PhaseSamples;
 
-constexpr std::int64_t kBandwidthProbe = 64 << 20;
 /// The phase between nodes that moves most bytes per step, or the first that is like it: its runs
 /// carry the latency probe.
 const Phase* dominating(const Plan& plan) {
@@ -175,7 +174,8 @@ Study study(const Job& job, const Options& options) {
   result.network = collective::loaded_metrics(between, job.fabric, result.counters);
   const network::Factory& idle = sampler.factory(!result.packets);
   result.network.latency_us = network::idle_latency_us(idle, job.fabric);
-  result.network.bandwidth_gbps = network::bandwidth_gbps(idle, job.fabric, Bytes(kBandwidthProbe));
+  result.network.bandwidth_gbps =
+      network::bandwidth_gbps(idle, job.fabric, Bytes(network::kBandwidthProbe));
   fill_step(play(study.plan.step, study.samples, spec.iterations, scenario.seed, options.threads),
             scenario, spec, result);
   result.extrapolation_error = extrapolation_error(study.plan, result);
