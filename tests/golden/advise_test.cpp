@@ -191,6 +191,28 @@ TEST(Advise, answers_for_any_number_of_gpus) {
   }
 }
 
+// An unfilled last server counts as full, and the user is told.
+TEST(Advise, says_when_it_fills_the_last_server) {
+  const Execution made = run({"advise", "--gpus", "13", "--model", "llama2-7b"});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_NE(made.err.find("13 GPUs in servers of 8: simulated and billed as 16"), std::string::npos)
+      << made.err;
+}
+
+// The rival that the prices are moved against is the one that the flip names.
+TEST(Advise, says_what_a_price_would_turn_the_choice_to) {
+  const Json& advice = advised(kTrain);
+  ASSERT_TRUE(advice.contains("sensitivity"));
+  const std::string choice = advice["verdict"]["choice"];
+  for (const Json& input : advice["sensitivity"]) {
+    if (!input.contains("flip_to")) continue;
+    const std::string rival = input["flip_to"];
+    EXPECT_NE(rival, choice);
+    EXPECT_NE(advice["fabrics"][rival]["cost"]["network_capex"],
+              advice["fabrics"][choice]["cost"]["network_capex"]);
+  }
+}
+
 TEST(Advise, fits_on_a_terminal_of_80_by_40) {
   for (const char* language : {"en", "zh"}) {
     std::vector<std::string> flags = kTrain;
@@ -227,6 +249,17 @@ TEST(Advise, refuses_what_it_cannot_take) {
   refused({"--gpus", "8", "--budget", "-5M"}, "--budget");
   refused({"--gpus", "8", "--budget", "5M", "--currency", "XYZ"}, "XYZ");
   refused({"--gpus", "8", "--gpu", "h1000"}, "h1000");
+  // What no layout would mend is not told as a model that does not fit.
+  refused({"--gpus", "8", "--precision", "fp9"}, "--precision: found the text `fp9`");
+  refused({"--gpus", "8", "--gpu", "a10", "--precision", "fp8"}, "--precision: found fp8");
+  refused({"--gpus", "8", "--growth", "2"}, "--growth: found 2; allowed 0, or at least the 8");
+  refused({"--gpus", "8", "--currency", "USD"}, "--currency: found without a budget");
+  refused(
+      {file_with("cluster: {gpus: 16, gpu: h100-sxm, nic_gbps: 400}\nfabrics: [roce-v2]\n"
+                 "workload: {kind: training, model: llama2-7b, sequence: 4096, global_batch: 64, "
+                 "micro_batch: 1, tokens: 1e9}\n"
+                 "faults: [{link: \"leaf0:1\", kind: down}]\n")},
+      "faults of links of one network");
   refused({"--gpus", "8", "--model", "llama9"}, "llama9");
   refused({"--gpus", "8", "--task", "dream"}, "--task");
   refused({std::string(kArticle) + "train-8-7b.yaml", "--gpus", "8"}, "beside a scenario file");
